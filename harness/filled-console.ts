@@ -21,10 +21,7 @@ const sentences = [
 ];
 const arabic = ["ذهبنا إلى الميناء في 1984 قبل شروق الشمس.", "نعم.", "ضحك أولاً ثم فكر لاحقاً."];
 
-/**
- * Stores completed recordings of a separate account in a data directory, also while a server runs on it.
- * @param longSegments number of segments of the long recording
- */
+/** Stores completed recordings of a separate account in a data directory, also while a server runs on it. */
 export function fill(dataDirectory: string, longSegments = 10_000): Filled {
   const store = openDatabaseOf(new DataDirectory(dataDirectory));
   try {

@@ -3,6 +3,7 @@ import { fill } from "../../harness/filled-console.ts";
 import { TestServer } from "../../harness/server.ts";
 import { chromium, launchChromium } from "../shared/chromium.ts";
 import { defineCommand } from "../shared/command.ts";
+import { quantile } from "../shared/figures.ts";
 import { CommandError } from "../shared/run-command.ts";
 
 /** Segments of a recording of 18 hours. */
@@ -155,6 +156,5 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 }
 
 function at(times: readonly number[], share: number): string {
-  const ordered = [...times].sort((one, other) => one - other);
-  return (ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * share))] ?? 0).toFixed(1);
+  return quantile(times, share).toFixed(1);
 }

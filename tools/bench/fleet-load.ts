@@ -11,7 +11,7 @@ import { makeSilence } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 import { cpuSecondsOf } from "../shared/processes.ts";
 import { CommandError } from "../shared/run-command.ts";
-import { CoordinatorWatch } from "./coordinator-watch.ts";
+import { watchCoordinator } from "./coordinator-watch.ts";
 
 /** A load for a fleet of scripted workers. */
 export interface Load {
@@ -78,7 +78,7 @@ export async function measureLoad(load: Load, coordinator: Coordinator, timesRea
   const others = Array.from({ length: load.recordings - 1 }, () => file);
   const startedAt = performance.now();
   const { id } = await client.create(file);
-  const watch = new CoordinatorWatch(server, client, id);
+  const watch = watchCoordinator(server, client, id);
   await sendAtOnce(server, others, { client });
   const { status } = await client.waitUntilEnded(id);
   if (status !== "completed") throw new Error(`the recording failed\n${server.tail()}`);

@@ -1,7 +1,7 @@
 import { MIB } from "../shared/figures.ts";
 import { asText, type Table } from "../shared/table.ts";
 import type { Passes } from "./gpu-passes.ts";
-import { coresTable, type SpeakerFigures } from "./speakers-tables.ts";
+import { coresTable, type SpeakerFigures } from "./speakers.ts";
 
 export interface GpuFigures {
   /** By GPU, with its label and its name, and by model. */

@@ -94,11 +94,7 @@ export async function writeByContent(cacheRoot: string, name: string, content: s
   return join(folder, basename(name));
 }
 
-/**
- * Checks that every package with compiled code has a notice.
- * @param inputs files that code was taken from
- * @throws {Error} with the packages without a notice
- */
+/** Checks that every package with compiled code has a notice. @throws {Error} with the packages without a notice */
 export function requireNotices(inputs: readonly string[], notices: readonly Notice[]): void {
   const known = new Set(notices.map(({ name }) => name));
   const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));

@@ -58,7 +58,6 @@ export function targetOf(args: readonly string[], architectures: readonly string
 
 /**
  * Fetches and compiles the parts for another platform, unless the cache has them.
- * @param architecture Node's name of the architecture
  * @throws {Error} with the tools that are missing on this machine
  */
 export async function foreignTarget(context: SetupContext, architecture: string) {

@@ -38,7 +38,6 @@ const pathsOutsideTheApi = "^/(healthz|readyz|openapi.json|docs)$";
 
 /**
  * Starts the real server with one completed recording and runs Schemathesis against it.
- * @param options options for `schemathesis run`
  * @returns "skipped" and logs the reason when Schemathesis or the sample is unavailable
  */
 export async function checkConformance(options: readonly string[]): Promise<ConformanceOutcome> {

@@ -31,7 +31,6 @@ const answerSchema = Type.Object({
 /**
  * Installs faster-whisper, the library of most other servers, in an environment of its own. It uses the weights from
  * which our default model was converted.
- * @param environment variables of its process
  * @returns a function that transcribes recordings one after another
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */

@@ -11,9 +11,7 @@ const aac = "-c:a aac -b:a 48k";
 const opus = "-c:a libopus -b:a 24k";
 const hls = "-f hls -hls_time 4 -hls_playlist_type vod -hls_segment_filename hls-seg%d.ts";
 
-/**
- * Files that ffmpeg makes: the name, the options, and the inputs if they are others than the speech of one speaker.
- */
+/** Files that ffmpeg makes: the name, the options, and the inputs if they are others than the speech of one speaker. */
 const encodedFiles: readonly (readonly [name: string, options: string, inputs?: string])[] = [
   ["jfk.flac", "-c:a flac"],
   ["jfk Ünïcode & spaces (1).wav", "-c:a pcm_s16le"],

@@ -25,7 +25,10 @@ const STEPS: Readonly<Record<StepName, Step>> = {
     needs: ["packages"],
     run: async (context) => (await import("./recordings.ts")).setUpRecordings(context),
   },
-  models: { needs: ["packages"], run: async (context) => (await import("./built-in-models.ts")).setUpModels(context) },
+  models: {
+    needs: ["packages"],
+    run: async (context) => (await import("../models/obtain-model.ts")).setUpModels(context),
+  },
   native: { needs: ["packages"], run: setUpNative },
   // scripts/build needs it, and may run without a network.
   launcher: {

@@ -51,9 +51,7 @@ export class EvaluationServer implements AsyncDisposable {
 
   /**
    * Starts a server. On a CPU it transcribes a long recording, so that it completes its one-time benchmarks.
-   * @param corpus source of this recording
    * @param device null to let the server choose its device
-   * @param settings more settings of the server
    * @throws {CommandError} when the server uses another device
    */
   static async start(

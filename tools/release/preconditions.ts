@@ -27,7 +27,6 @@ export const RELEASE_TOOLS = {
 
 /**
  * Checks that every program of a release is installed, and that this user may install systems.
- * @returns a description of the result
  * @throws {Error} with the command that installs the missing ones
  */
 export function checkTools(isInstalled: (program: string) => boolean, isRoot: boolean): string {
@@ -52,7 +51,6 @@ function sectionsOf(changelog: string) {
 
 /**
  * Checks that the changelog is ready for a version. A dry run accepts the section "Unreleased" in its place.
- * @returns a description of the section
  * @throws {Error} with what to change
  */
 export function checkChangelog(changelog: string, version: string, dryRun: boolean): string {

@@ -61,12 +61,7 @@ function bun(script: string, directory = root): string[] {
   return [process.execPath, "--no-env-file", join(directory, script)];
 }
 
-/**
- * Runs a command, and appends its output to the log of a step.
- * @param env variables in addition to the inherited environment
- * @returns its output
- * @throws {Error} with the last lines, when it fails
- */
+/** Runs a command, and appends its output to the log of a step. @throws {Error} with the last lines, when it fails */
 async function runLogged(
   step: string,
   command: readonly string[],

@@ -18,7 +18,6 @@ export function ownSuite(): string {
 /**
  * Returns the folder of unpacked packages in the cache, and fetches them the first time. They are of this machine's own
  * release, because their programs use its C library.
- * @param name name of the folder in the cache
  * @param finish adds files to the unpacked ones
  * @throws {Error} when the packages are unavailable
  */

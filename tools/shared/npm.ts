@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCacheEntry } from "../../src/files/index.ts";
-import { onlyOnce } from "./only-once.ts";
+import { onlyOnce } from "./python.ts";
 import { runCommand } from "./run-command.ts";
 
 /** The names of the files that pin the packages: exact versions, and the digests of all packages. */

@@ -239,3 +239,21 @@ export function wrap(text: string, width: number): string[] {
     return [...lines, line];
   });
 }
+
+/** How a language writes the types of shapes. */
+interface TypeForms {
+  readonly plain: Readonly<Record<"text" | "integer" | "number" | "boolean" | "binary", string>>;
+  readonly choice: (values: readonly (string | boolean)[]) => string;
+  readonly around: Readonly<Record<"list" | "map" | "nullable", (type: string) => string>>;
+}
+
+/** Returns a function that writes the type of a shape. */
+export function typeWriter({ plain, choice, around }: TypeForms): (shape: Shape) => string {
+  const write = (shape: Shape): string => {
+    if (shape.kind === "named") return shape.name;
+    if (shape.kind === "choice") return choice(shape.values);
+    if (shape.kind === "nullable") return around.nullable(write(shape.of));
+    return "items" in shape ? around[shape.kind](write(shape.items)) : plain[shape.kind];
+  };
+  return write;
+}

@@ -24,7 +24,6 @@ const DOWNLOADS = ".apt/downloads";
 /**
  * Returns Debian's Vulkan loader for an image, which the GPU backend is linked to. Without the loader the program uses no
  * GPU. A build machine needs no GPU, so that the loader is often not installed there.
- * @param linked the libraries of the image
  * @returns null if the loader is installed, or if nothing needs it
  * @throws {Error} when the package cannot be had
  */

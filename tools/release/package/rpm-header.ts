@@ -38,7 +38,6 @@ function stored([tag, type, value]: HeaderEntry): { readonly count: number; read
 /**
  * Encodes a header as one immutable region: the region's entry is the first of the index, its trailer the last of the
  * data. rpm reads the header only if entries and data are in the order of the tags, and integers are aligned.
- * @param region tag of the region
  * @throws {Error} for a tag without a value, a tag that occurs twice, or a tag below 100
  */
 export function encodeHeader(region: number, entries: readonly HeaderEntry[]): Buffer {
