@@ -26,7 +26,6 @@ export class TestClient {
     this.#patienceMilliseconds = patience;
   }
 
-  /** Sends a request under the base path with the key. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${this.key}`);
@@ -76,7 +75,6 @@ export class TestClient {
     return segments;
   }
 
-  /** Uploads a file and returns its segments after it has finished. */
   async transcribe(path: string, fields: Readonly<Record<string, string>> = {}) {
     const ended = await this.waitUntilEnded((await this.create(path, fields)).id);
     return { ended, segments: ended.status === "completed" ? await this.segments(ended.id) : [] };

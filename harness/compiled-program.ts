@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { lockFile } from "../src/storage/index.ts";
+import { lockFile } from "../src/files/index.ts";
 import { root } from "./checkout.ts";
 
 /** Long enough to build the program for the first time on a slow machine. */
@@ -93,17 +93,4 @@ export async function buildProgram(report: (output: string) => void = () => {}):
   const file = /^build: (dist\/\S+), \d+ MB/m.exec(output)?.[1];
   if ((await child.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${output}`);
   return join(root, file);
-}
-
-export interface RunOptions {
-  readonly cwd: string;
-  /** The complete environment: nothing of the tests' environment is inherited. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Runs a command line until it exits. */
-export async function run(command: readonly string[], { cwd, env }: RunOptions) {
-  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { exitCode: await child.exited, stdout, stderr };
 }

@@ -52,7 +52,6 @@ export function errorRates(errors: DiarizationErrors) {
   return { errorRate: falseAlarm + missed + confusion, falseAlarm, missed, confusion };
 }
 
-/** Adds the errors of several files. */
 export function addErrors(all: readonly DiarizationErrors[]): DiarizationErrors {
   return all.reduce(
     (sum, errors) => ({

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { requireCpuVariant } from "../src/devices/index.ts";
 import { programFiles } from "../src/program/index.ts";
-import { requireCpuVariant } from "../src/speech/index.ts";
 import { messageOf } from "../src/text/index.ts";
 import { FASTEST_CPU_VARIANT } from "../tools/shared/cpu-variant.ts";
 import { CommandError } from "../tools/shared/run-command.ts";
@@ -8,11 +8,9 @@ import { programCommand } from "./program.ts";
 import type { LogLine } from "./server.ts";
 import { softwareGpu } from "./software-gpu.ts";
 
-/** The device of a server. */
 export interface Device {
   /** The name in the log: `cpu`, `vulkan` or `cuda`. */
   readonly speechDevice: string;
-  /** Settings and variables that select it. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

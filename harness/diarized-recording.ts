@@ -1,37 +1,33 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { blockCount } from "../src/blocks/index.ts";
 import { programFiles } from "../src/program/index.ts";
 import {
   cluster,
   type DiarizationModels,
   detectBlock,
   embedBlock,
-  openDiarizationModels,
   packChunks,
   speakerVoices,
   speechRegions,
 } from "../src/speech/diarization/index.ts";
-import { blockCount, type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
-import { corpusPath, mediaToolPath } from "./checkout.ts";
+import { openDiarizationModels } from "../src/speech/index.ts";
+import { type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
+import { corpusPath } from "./checkout.ts";
+import { runFfmpeg } from "./sample-recordings.ts";
 
-/** The recordings that scripts/setup makes of those in the repository. */
 export const audioDirectory = corpusPath("");
 
-/** Opens the models of the checkout. */
 export async function openModels(threads = 2): Promise<DiarizationModels> {
   const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
-  return openDiarizationModels({
-    ...{ onnxBinding, threads },
-    ...{ segmentationModel: segmentationModel, embeddingModel: embeddingModel },
-  });
+  return openDiarizationModels({ onnxBinding, threads, segmentationModel, embeddingModel });
 }
 
 /** Decodes a recording to `target` with the complete ffmpeg of the checkout, through filters of ffmpeg's. */
 export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
   const form = ["-af", filters, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "s16le"];
-  const child = Bun.spawn([mediaToolPath, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
-  if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
+  await runFfmpeg(["-i", recording, ...form, target]);
   return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
 }
 

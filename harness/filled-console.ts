@@ -1,12 +1,13 @@
 import { createAccount } from "../src/accounts/index.ts";
-import { newRecordingId, Recordings, type Segment } from "../src/recordings/index.ts";
-import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
+import { openDatabaseOf } from "../src/database/index.ts";
+import { newRecordingId, Recordings } from "../src/recordings/index.ts";
+import type { Segment } from "../src/segments/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
 import { newRecording } from "./new-recording.ts";
 
 export interface Filled {
   /** A recording of many segments and three speakers; the last segment contains `Zanzibar`. */
   readonly longId: string;
-  /** Number of all recordings. */
   readonly count: number;
   /** An Arabic recording with a number in its text. */
   readonly arabicId: string;
@@ -20,10 +21,7 @@ const sentences = [
 ];
 const arabic = ["ذهبنا إلى الميناء في 1984 قبل شروق الشمس.", "نعم.", "ضحك أولاً ثم فكر لاحقاً."];
 
-/**
- * Stores completed recordings of a separate account in a data directory, also while a server runs on it.
- * @param longSegments number of segments of the long recording
- */
+/** Stores completed recordings of a separate account in a data directory, also while a server runs on it. */
 export function fill(dataDirectory: string, longSegments = 10_000): Filled {
   const store = openDatabaseOf(new DataDirectory(dataDirectory));
   try {

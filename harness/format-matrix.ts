@@ -26,105 +26,82 @@ const experimental = ["-strict", "-2"];
 
 /** Every encoder at hand whose codec the product decodes, in every container that takes it. */
 export const formats: readonly Format[] = [
-  {
-    encoder: "aac",
-    containers: "adts:aac m4a mp4 mov 3gp mkv mpegts:ts flv latm:loas",
-    rates: every,
-    channels: surround,
-  },
+  format("aac", "adts:aac m4a mp4 mov 3gp mkv mpegts:ts flv latm:loas", every, surround),
   // AVI counts packets instead of telling times; ffmpeg's own files with AAC of low rates miscount them.
-  { encoder: "aac", containers: "avi", rates: [44_100, 48_000], channels: surround },
-  { encoder: "ac3", containers: "ac3 mpegts:ts mkv mp4 mpg vob avi", rates: disc, channels: surround },
-  { encoder: "eac3", containers: "eac3 mpegts:ts mkv mp4", rates: disc, channels: surround },
-  { encoder: "alac", containers: "m4a caf mkv", rates: every, channels: surround },
-  { encoder: "flac", containers: "flac mkv ogg mp4", rates: every, channels: surround },
-  {
-    encoder: "mp2",
-    containers: "mp2 mpegts:ts mpg mkv avi wav",
-    rates: [16_000, 22_050, 24_000, ...disc],
-    channels: pair,
-  },
-  {
-    encoder: "libmp3lame",
-    containers: "mp3 mkv avi mp4 flv mpegts:ts wav asf",
-    rates: every.slice(0, 7),
-    channels: pair,
-  },
-  { encoder: "libopus", containers: "opus webm mkv mp4 mpegts:ts", rates: [8000, 16_000, 48_000], channels: surround },
-  { encoder: "libvorbis", containers: "ogg webm mkv", rates: every, channels: surround },
-  { encoder: "wmav1", containers: "wma wav mkv", rates: every.slice(0, 7), channels: pair },
-  { encoder: "wmav2", containers: "wma avi mkv", rates: every.slice(0, 7), channels: pair },
-  { encoder: "wavpack", containers: "wv mkv", rates: every, channels: pair },
-  { encoder: "tta", containers: "tta mkv", rates: every, channels: pair },
-  {
-    encoder: "truehd",
-    containers: "truehd:thd mkv",
-    rates: [44_100, 48_000, 96_000],
-    channels: [2, 6],
-    options: experimental,
-  },
-  { encoder: "mlp", containers: "mlp", rates: [44_100, 48_000, 96_000], channels: pair, options: experimental },
-  {
-    encoder: "dca",
-    containers: "dts mpegts:ts mkv wav",
-    rates: [8000, 16_000, ...disc],
-    channels: [2, 6],
-    options: experimental,
-  },
-  { encoder: "s302m", containers: "mpegts:ts", rates: [48_000], channels: [2], options: experimental },
-  { encoder: "pcm_s16le", containers: "wav w64 avi mkv mov caf", rates: every, channels: surround },
-  { encoder: "pcm_s16le", containers: "voc", rates: every, channels: pair },
-  { encoder: "pcm_s16le", containers: "wav", rates: usual, channels: pair, options: ["-rf64", "always"] },
-  { encoder: "pcm_s16le", containers: "mxf_opatom:mxf", rates: [48_000], channels: one },
-  { encoder: "pcm_s16be", containers: "aiff au mov caf", rates: every, channels: surround },
-  { encoder: "pcm_mulaw", containers: "wav au mov caf aiff voc", rates: every, channels: pair },
-  { encoder: "pcm_alaw", containers: "wav au mov caf aiff voc", rates: every, channels: pair },
-  { encoder: "pcm_mulaw", containers: "flv", rates: [8000], channels: one },
-  { encoder: "pcm_u8", containers: "wav avi", rates: usual, channels: pair },
+  format("aac", "avi", [44_100, 48_000], surround),
+  format("ac3", "ac3 mpegts:ts mkv mp4 mpg vob avi", disc, surround),
+  format("eac3", "eac3 mpegts:ts mkv mp4", disc, surround),
+  format("alac", "m4a caf mkv", every, surround),
+  format("flac", "flac mkv ogg mp4", every, surround),
+  format("mp2", "mp2 mpegts:ts mpg mkv avi wav", [16_000, 22_050, 24_000, ...disc], pair),
+  format("libmp3lame", "mp3 mkv avi mp4 flv mpegts:ts wav asf", every.slice(0, 7), pair),
+  format("libopus", "opus webm mkv mp4 mpegts:ts", [8000, 16_000, 48_000], surround),
+  format("libvorbis", "ogg webm mkv", every, surround),
+  format("wmav1", "wma wav mkv", every.slice(0, 7), pair),
+  format("wmav2", "wma avi mkv", every.slice(0, 7), pair),
+  format("wavpack", "wv mkv", every, pair),
+  format("tta", "tta mkv", every, pair),
+  format("truehd", "truehd:thd mkv", [44_100, 48_000, 96_000], [2, 6], { options: experimental }),
+  format("mlp", "mlp", [44_100, 48_000, 96_000], pair, { options: experimental }),
+  format("dca", "dts mpegts:ts mkv wav", [8000, 16_000, ...disc], [2, 6], { options: experimental }),
+  format("s302m", "mpegts:ts", [48_000], [2], { options: experimental }),
+  format("pcm_s16le", "wav w64 avi mkv mov caf", every, surround),
+  format("pcm_s16le", "voc", every, pair),
+  format("pcm_s16le", "wav", usual, pair, { options: ["-rf64", "always"] }),
+  format("pcm_s16le", "mxf_opatom:mxf", [48_000], one),
+  format("pcm_s16be", "aiff au mov caf", every, surround),
+  format("pcm_mulaw", "wav au mov caf aiff voc", every, pair),
+  format("pcm_alaw", "wav au mov caf aiff voc", every, pair),
+  format("pcm_mulaw", "flv", [8000], one),
+  format("pcm_u8", "wav avi", usual, pair),
   // VOC rounds other rates of eight bits.
-  { encoder: "pcm_u8", containers: "voc", rates: [8000], channels: pair },
-  { encoder: "pcm_s8", containers: "aiff au", rates: usual, channels: pair },
-  { encoder: "pcm_s24le", containers: "wav w64 mov mkv caf", rates: usual, channels: pair },
-  { encoder: "pcm_s24be", containers: "aiff au mov caf", rates: usual, channels: pair },
-  { encoder: "pcm_s32le", containers: "wav caf mkv", rates: usual, channels: pair },
-  { encoder: "pcm_s32be", containers: "aiff au", rates: usual, channels: pair },
-  { encoder: "pcm_f32le", containers: "wav mkv caf mov", rates: usual, channels: pair },
-  { encoder: "pcm_f32be", containers: "aiff au mov", rates: usual, channels: pair },
-  { encoder: "pcm_f64le", containers: "wav mkv", rates: usual, channels: pair },
-  { encoder: "pcm_f64be", containers: "aiff au", rates: usual, channels: pair },
-  { encoder: "pcm_bluray", containers: "mpegts:m2ts", rates: [48_000, 96_000], channels: surround },
-  { encoder: "pcm_dvd", containers: "vob", rates: [48_000, 96_000], channels: surround },
-  { encoder: "adpcm_ms", containers: "wav avi", rates: every, channels: pair },
-  { encoder: "adpcm_ima_wav", containers: "wav avi", rates: every, channels: pair },
-  { encoder: "adpcm_ima_qt", containers: "mov aiff caf", rates: usual, channels: pair },
-  { encoder: "adpcm_swf", containers: "flv", rates: [11_025, 22_050, 44_100], channels: pair },
-  { encoder: "adpcm_yamaha", containers: "wav", rates: usual, channels: pair },
-  { encoder: "g722", containers: "wav", rates: [16_000], channels: one },
-  { encoder: "g726", containers: "wav", rates: [8000], channels: one, leastLikeness: 0.9 },
-  { encoder: "g723_1", containers: "wav", rates: [8000], channels: one, options: ["-b:a", "6300"], leastLikeness: 0.8 },
-  {
-    encoder: "nellymoser",
-    containers: "flv",
-    rates: [8000, 11_025, 16_000, 22_050, 44_100],
-    channels: one,
-    leastLikeness: 0.85,
-  },
-  { encoder: "real_144", containers: "rm", rates: [8000], channels: one, leastLikeness: 0.7 },
-  { encoder: "libopencore_amrnb", containers: "amr 3gp mov", rates: [8000], channels: one, leastLikeness: 0.8 },
-  { encoder: "libgsm_ms", containers: "wav avi", rates: [8000], channels: one, isOfDebian: true, leastLikeness: 0.85 },
-  { encoder: "libgsm", containers: "gsm mov", rates: [8000], channels: one, isOfDebian: true, leastLikeness: 0.85 },
+  format("pcm_u8", "voc", [8000], pair),
+  format("pcm_s8", "aiff au", usual, pair),
+  format("pcm_s24le", "wav w64 mov mkv caf", usual, pair),
+  format("pcm_s24be", "aiff au mov caf", usual, pair),
+  format("pcm_s32le", "wav caf mkv", usual, pair),
+  format("pcm_s32be", "aiff au", usual, pair),
+  format("pcm_f32le", "wav mkv caf mov", usual, pair),
+  format("pcm_f32be", "aiff au mov", usual, pair),
+  format("pcm_f64le", "wav mkv", usual, pair),
+  format("pcm_f64be", "aiff au", usual, pair),
+  format("pcm_bluray", "mpegts:m2ts", [48_000, 96_000], surround),
+  format("pcm_dvd", "vob", [48_000, 96_000], surround),
+  format("adpcm_ms", "wav avi", every, pair),
+  format("adpcm_ima_wav", "wav avi", every, pair),
+  format("adpcm_ima_qt", "mov aiff caf", usual, pair),
+  format("adpcm_swf", "flv", [11_025, 22_050, 44_100], pair),
+  format("adpcm_yamaha", "wav", usual, pair),
+  format("g722", "wav", [16_000], one),
+  format("g726", "wav", [8000], one, { leastLikeness: 0.9 }),
+  format("g723_1", "wav", [8000], one, { options: ["-b:a", "6300"], leastLikeness: 0.8 }),
+  format("nellymoser", "flv", [8000, 11_025, 16_000, 22_050, 44_100], one, { leastLikeness: 0.85 }),
+  format("real_144", "rm", [8000], one, { leastLikeness: 0.7 }),
+  format("libopencore_amrnb", "amr 3gp mov", [8000], one, { leastLikeness: 0.8 }),
+  format("libgsm_ms", "wav avi", [8000], one, { isOfDebian: true, leastLikeness: 0.85 }),
+  format("libgsm", "gsm mov", [8000], one, { isOfDebian: true, leastLikeness: 0.85 }),
   ...["2", "4", "8", "10"].map((quality) => speex("spx", pair, ["-compression_level", quality])),
   speex("ogg", pair, ["-vbr", "1"]),
   speex("spx", one, ["-vbr", "1", "-frames_per_packet", "4", "-dtx", "1"]),
   speex("spx", one, ["-abr", "1", "-frames_per_packet", "5", "-vad", "1"]),
 ];
 
-function speex(containers: string, channels: readonly number[], options: readonly string[]): Format {
-  const rates = [8000, 16_000, 32_000];
-  return { encoder: "libspeex", containers, rates, channels, options, isOfDebian: true, leastLikeness: 0.7 };
+function format(
+  encoder: string,
+  containers: string,
+  rates: readonly number[],
+  channels: readonly number[],
+  more: Omit<Format, "encoder" | "containers" | "rates" | "channels"> = {},
+): Format {
+  return { encoder, containers, rates, channels, ...more };
 }
 
-/** One file of the matrix. */
+function speex(containers: string, channels: readonly number[], options: readonly string[]): Format {
+  return format("libspeex", containers, [8000, 16_000, 32_000], channels, {
+    ...{ options, isOfDebian: true, leastLikeness: 0.7 },
+  });
+}
+
 export interface FormatCase extends Pick<Format, "encoder" | "options" | "isOfDebian" | "leastLikeness"> {
   readonly muxer: string | null;
   readonly extension: string;
@@ -132,7 +109,6 @@ export interface FormatCase extends Pick<Format, "encoder" | "options" | "isOfDe
   readonly channelCount: number;
 }
 
-/** Returns the files of a format. */
 export function casesOf({ containers, rates, channels, ...rest }: Format): FormatCase[] {
   return containers.split(" ").flatMap((container) => {
     const [muxer = null, extension = ""] = container.includes(":") ? container.split(":") : [null, container];

@@ -3,12 +3,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { TestClient } from "./client.ts";
 
-/** A server under load. */
 export interface LoadTarget {
   readonly dataDirectory: string;
 }
 
-/** Returns the number of files in a folder of the server. */
 export function filesIn({ dataDirectory }: LoadTarget, folder: "incoming" | "uploads"): number {
   return readdirSync(join(dataDirectory, folder)).length;
 }
@@ -29,20 +27,11 @@ export function tally(values: readonly (string | number)[]): string {
   return [...groups].map(([value, { length }]) => `${length} × ${value}`).join(", ");
 }
 
-export interface CreatesAtOnce {
-  /** Statuses by account, in the order of `clients`. */
-  readonly statuses: readonly (readonly number[])[];
-  /** Remaining files that belong to no recording. */
-  readonly stray: number;
-}
-
-/** Sends a recording `each` times at the same moment with each client. */
-export async function createAtOnce(
-  target: LoadTarget,
-  clients: readonly TestClient[],
-  each: number,
-  path: string,
-): Promise<CreatesAtOnce> {
+/**
+ * Sends a recording `each` times at the same moment with each client.
+ * @returns the statuses by account, in the order of `clients`, and the number of files that belong to no recording
+ */
+export async function createAtOnce(target: LoadTarget, clients: readonly TestClient[], each: number, path: string) {
   const uploadsBefore = filesIn(target, "uploads");
   const statuses = await Promise.all(
     clients.map((client) => Promise.all(Array.from({ length: each }, async () => (await client.send(path)).status))),
@@ -60,15 +49,11 @@ export interface PollOptions {
   readonly isOver: () => boolean | Promise<boolean>;
 }
 
-export interface Polls {
-  /** Durations of all GETs. */
-  readonly milliseconds: readonly number[];
-  /** Statuses other than 200, and errors. */
-  readonly failures: readonly string[];
-}
-
-/** Polls with several clients, whose requests are spread evenly over the interval. */
-export async function poll(client: TestClient, options: PollOptions): Promise<Polls> {
+/**
+ * Polls with several clients, whose requests are spread evenly over the interval.
+ * @returns the durations of all GETs, and the statuses other than 200 and errors
+ */
+export async function poll(client: TestClient, options: PollOptions) {
   const { clients, everySeconds, paths, isOver } = options;
   const milliseconds: number[] = [];
   const failures: string[] = [];
@@ -116,7 +101,6 @@ function headOf(request: string, key: string, more: readonly string[] = []): str
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Returns the lines of a form's head. */
 function formLines(length: number): string[] {
   return ["Content-Type: multipart/form-data; boundary=x", `Content-Length: ${length}`];
 }

@@ -8,9 +8,7 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 import { TestWorker } from "./test-worker.ts";
 
 export interface LocalFleetOptions {
-  /** Path of nats-server. */
   readonly program: string;
-  /** Names of the workers. */
   readonly workers: readonly string[];
   /** Settings of all machines, except those of the fleet. */
   readonly environment?: Readonly<Record<string, string>>;

@@ -35,7 +35,6 @@ export function workerOf({ pid }: TestServer): number | undefined {
   return childrenOf(pid).find((child) => commandOf(child).includes("__worker"));
 }
 
-/** The time that recordings took. */
 export interface Took {
   readonly seconds: number;
   /** CPU time of all processes. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { wave } from "./bad-files/wave.ts";
 import { mediaToolPath } from "./checkout.ts";
 
 export { ffmpegPath as FFMPEG, mediaToolPath as MEDIA_TOOL } from "./checkout.ts";
@@ -49,20 +50,7 @@ export async function namesIn(folder: string): Promise<string[]> {
 
 /** Returns a WAVE file's 44-byte header for 16-bit PCM with any declared length. */
 export function waveHeader(format: { channels: number; rateHz: number; claimedBytes: number }): Buffer {
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0, "latin1");
-  header.writeUInt32LE(Math.min(format.claimedBytes + 36, 0xffffffff), 4);
-  header.write("WAVEfmt ", 8, "latin1");
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(format.channels, 22);
-  header.writeUInt32LE(format.rateHz, 24);
-  header.writeUInt32LE(format.rateHz * format.channels * 2, 28);
-  header.writeUInt16LE(format.channels * 2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write("data", 36, "latin1");
-  header.writeUInt32LE(format.claimedBytes, 40);
-  return header;
+  return wave(new Uint8Array(0), format);
 }
 
 /**

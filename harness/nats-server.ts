@@ -99,7 +99,6 @@ export class NatsServer implements AsyncDisposable {
     }
   }
 
-  /** Id of its process. */
   get pid(): number {
     if (this.#child === null) throw new Error("the broker does not run");
     return this.#child.pid;

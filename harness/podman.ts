@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 import { defaultCacheRoot } from "../native/build.ts";
 import { installPythonPackages } from "../tools/shared/python.ts";
 import { root } from "./checkout.ts";
-import { run } from "./compiled-program.ts";
+import { run } from "./processes.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** Limits of resources that a process without CAP_SYS_RESOURCE may set, which podman's defaults exceed. */
@@ -58,7 +58,6 @@ export class Podman implements AsyncDisposable {
     return new Podman(namespace);
   }
 
-  /** Runs a command of podman. */
   run(...args: readonly string[]) {
     return this.#inNamespace([...this.#command, ...args]);
   }

@@ -1,14 +1,15 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
+import { blockCount, blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../src/blocks/index.ts";
+import { openDatabase } from "../src/database/index.ts";
 import { assignSpeakers } from "../src/pipeline/assign-speakers.ts";
 import { fitWords } from "../src/pipeline/fit-to-turns.ts";
 import { fragmentsOf, fragmentsToCompare } from "../src/pipeline/second-pass.ts";
 import { Checkpoints } from "../src/recordings/index.ts";
 import { BlockActivity } from "../src/speech/diarization/activity.ts";
 import { writeSentenceVoices } from "../src/speech/diarization/index.ts";
-import { DataPaths, openDatabase } from "../src/storage/index.ts";
-import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../src/timeline/grid.ts";
-import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../src/timeline/index.ts";
+import { DataPaths } from "../src/storage/index.ts";
+import { type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../src/timeline/index.ts";
 
 const speakers = 12;
 /** Shortest and longest utterance of a conversation, which has about 20,000 in 18 hours. */

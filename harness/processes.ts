@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import type { ReadableSubprocess } from "bun";
 import { commandOf, statOf } from "../tools/shared/processes.ts";
 
 /** Whether this system lists processes in /proc, as Linux does. */
@@ -16,4 +17,26 @@ export function childrenOf(parent: number, argument: string): number[] {
 export function isAlive(pid: number): boolean {
   const [state = ""] = statOf(pid);
   return state !== "" && state !== "Z";
+}
+
+/** Exit code and output of a process. */
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Waits until a process exits, and returns what it printed. */
+export async function resultOf({ stdout, stderr, exited }: ReadableSubprocess): Promise<CommandResult> {
+  const texts = [stdout, stderr].map((stream) => new Response(stream).text());
+  const [printed = "", errors = ""] = await Promise.all(texts);
+  return { exitCode: await exited, stdout: printed, stderr: errors };
+}
+
+/** Runs a command line until it exits. @param options env: the complete environment; nothing is inherited */
+export function run(
+  command: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<CommandResult> {
+  return resultOf(Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }));
 }

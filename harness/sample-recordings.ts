@@ -16,7 +16,6 @@ const pauseSeconds = 2.6;
 /**
  * Writes spans of speech with pauses between them. Each span becomes one chunk of about 8 s. Processing can be
  * interrupted between any two chunks, and takes a third of the time that full chunks would take.
- * @returns the file's path
  */
 export async function makeRecordingOfChunks(directory: string, chunks = 3, name = "chunks.wav"): Promise<string> {
   const spans = Array.from({ length: chunks }, (_, chunk) => speechSpans[chunk % speechSpans.length] ?? speechSpans[0]);
@@ -33,21 +32,12 @@ export async function makeRecordingOfChunks(directory: string, chunks = 3, name 
 /**
  * Writes the samples one after the other: 71 s that make three chunks or more, long enough to be interrupted between
  * two.
- * @returns the file's path
  */
 export async function makeLongRecording(directory: string): Promise<string> {
   const inputs = ["sample.wav", "jfk.mp3", "sample.wav"].flatMap((name) => ["-i", samplePath(name)]);
   const path = join(directory, "long.wav");
-  await runFfmpeg([
-    ...inputs,
-    "-filter_complex",
-    "[0:a][1:a][2:a]concat=n=3:v=0:a=1",
-    "-ac",
-    "1",
-    "-ar",
-    "16000",
-    path,
-  ]);
+  const joined = "[0:a][1:a][2:a]concat=n=3:v=0:a=1";
+  await runFfmpeg([...inputs, "-filter_complex", joined, "-ac", "1", "-ar", "16000", path]);
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { areVerdicts } from "../src/speech/index.ts";
+import { areVerdicts } from "../src/devices/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 

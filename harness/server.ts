@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
-import { createAccount, createKey } from "../src/accounts/index.ts";
-import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
+import { createAccount } from "../src/accounts/index.ts";
+import { openDatabaseOf } from "../src/database/index.ts";
+import { createKey } from "../src/keys/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
+import { type CommandResult, resultOf } from "./processes.ts";
 import { programCommand, programSettings } from "./program.ts";
 import { reuseSelfTests } from "./self-test-results.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -24,15 +27,8 @@ const generousLimits = {
 
 const lineSchema = Type.Object({ event: Type.String() }, { additionalProperties: true });
 
-/** One line of the server's log. */
 export interface LogLine extends Record<string, unknown> {
   readonly event: string;
-}
-
-export interface CliResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /**
@@ -170,7 +166,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   /** Runs a command of the CLI on the server's data directory. */
-  cli(...args: readonly string[]): Promise<CliResult> {
+  cli(...args: readonly string[]): Promise<CommandResult> {
     return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
   }
 
@@ -230,7 +226,6 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-/** Reads the log of a process, one line at a time. */
 export async function* logLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<LogLine> {
   for await (const line of lines(stream)) {
     const parsed = parseLine(line);
@@ -248,23 +243,13 @@ function parseLine(line: string): unknown {
 }
 
 /** Runs a command of the CLI until it exits. @param environment settings and `TRANSCRIBE_API_KEY` */
-export async function runCli(
+export function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<CliResult> {
-  const child = Bun.spawn(programCommand(...args), {
-    cwd: root,
-    env: environmentWith(environment),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
+  stdin: "ignore" | Uint8Array = "ignore",
+): Promise<CommandResult> {
+  const env = environmentWith(environment);
+  return resultOf(Bun.spawn(programCommand(...args), { cwd: root, env, stdin, stdout: "pipe", stderr: "pipe" }));
 }
 
 /** Returns the environment of this process without a developer's own settings. */

@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { runAtOnce } from "../tools/shared/run-command.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A small file system that is mounted over an existing directory until disposal. */
@@ -9,7 +10,7 @@ export class SmallDisk implements Disposable {
   /** @param options mount options of tmpfs: `size=40m,nr_inodes=500` */
   constructor(path: string, options: string) {
     this.#path = path;
-    run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path);
+    runAtOnce("mount", "-t", "tmpfs", "-o", options, "tmpfs", path);
   }
 
   freeBytes(): number {
@@ -38,7 +39,7 @@ export class SmallDisk implements Disposable {
   }
 
   remount(mode: "ro" | "rw"): void {
-    run("mount", "-o", `remount,${mode}`, this.#path);
+    runAtOnce("mount", "-o", `remount,${mode}`, this.#path);
   }
 
   [Symbol.dispose](): void {
@@ -57,7 +58,6 @@ export function withSmallDisk(size: string, use: (path: string) => void): void {
   use(directory.path);
 }
 
-/** Whether this process may mount file systems. */
 export const canMount: boolean = tryMount();
 if (!canMount) console.warn("SKIPPED: tests with a full disk; mounting needs privileges");
 
@@ -68,9 +68,4 @@ function tryMount(): boolean {
   } catch {
     return false;
   }
-}
-
-function run(...command: readonly string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync([...command]);
-  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr}`);
 }

@@ -1,10 +1,7 @@
-import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultCacheRoot } from "../native/build.ts";
-import { type DebianPackages, unpackDebianPackages } from "../native/steps/debian-packages.ts";
-import { inCache } from "../native/steps/in-cache.ts";
 import { messageOf } from "../src/text/index.ts";
+import { cachedDebianPackages, ownSuite } from "../tools/shared/debian-packages.ts";
 
 /** Environment variables of a process that computes on the software GPU. */
 export type SoftwareGpu = Readonly<Record<string, string>>;
@@ -16,26 +13,11 @@ export type SoftwareGpu = Readonly<Record<string, string>>;
  */
 export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
   try {
-    const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
-    const packages: DebianPackages = {
+    const suite = ownSuite();
+    const directory = await cachedDebianPackages("software-gpu", {
       ...{ suite, packages: ["mesa-vulkan-drivers", "libvulkan1"], withLibraries: true },
       ...(suite === "bookworm" ? { preferred: "bookworm-backports" } : {}),
-    };
-    const key = createHash("sha256")
-      .update(JSON.stringify([process.arch, packages]))
-      .digest("hex")
-      .slice(0, 16);
-    const directory = await inCache(
-      join(defaultCacheRoot(), "software-gpu", key),
-      () => {},
-      async (work) => {
-        const unpacked = join(work, "root");
-        mkdirSync(unpacked);
-        await unpackDebianPackages(packages, unpacked);
-        for (const name of [".apt", "usr/share/doc"]) rmSync(join(unpacked, name), { recursive: true, force: true });
-        return unpacked;
-      },
-    );
+    });
     const library = readdirSync(join(directory, "usr/lib"), { recursive: true })
       .map(String)
       .find((path) => path.endsWith("/libvulkan_lvp.so"));

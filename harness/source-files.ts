@@ -23,7 +23,6 @@ export function importsOfValues(file: string, text: string): string[] {
   return found.map(({ path }) => resolved(file, path));
 }
 
-/** Returns imports of values and of types. */
 export function importsOf(file: string, text: string): Import[] {
   const ofTypes = [...text.matchAll(/(?:\bfrom |\bimport\()"([^"]+)"/g)].map(([, path = ""]) => resolved(file, path));
   return [...new Set([...importsOfValues(file, text), ...ofTypes])].map((to) => ({ from: file, to }));

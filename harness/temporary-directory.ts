@@ -11,7 +11,6 @@ export function temporaryDirectory(parent = tmpdir()): Disposable & { readonly p
   return { path, [Symbol.dispose]: () => remove(path) };
 }
 
-/** Returns the paths of all temporary directories that exist. */
 export function temporaryDirectories(): string[] {
   return [...made];
 }

@@ -9,7 +9,6 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 export interface TestWorkerOptions {
   /** Arguments that name the broker, e.g. `--fleet URL` or `--config FILE`. */
   readonly args: readonly string[];
-  /** Settings of the environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Data directory with results of the self-tests, which take seconds. */
   readonly verdictsOf: string;
@@ -22,7 +21,6 @@ export interface TestWorkerOptions {
  * and the directory.
  */
 export class TestWorker implements AsyncDisposable {
-  /** All log lines so far. */
   readonly log: LogLine[] = [];
   readonly #directory = temporaryDirectory();
   readonly #start: () => Subprocess<"ignore", "ignore", "pipe">;

@@ -3,9 +3,9 @@ const args = process.argv.slice(2);
 // Internal commands: the server starts these child processes itself. Only the first two load native code.
 if (args[0] === "__worker") (await import("./speech/worker.ts")).runWorker();
 else if (args[0] === "__selftest")
-  await (await import("./speech/devices/self-test-process.ts")).runSelfTestProcess(args.slice(1));
+  await (await import("./devices/self-test-process.ts")).runSelfTestProcess(args.slice(1));
 else if (args[0] === "__unpack") await (await import("./program/unpack-child.ts")).runUnpack(args.slice(1));
-else if (args[0] === "__publish") await (await import("./storage/new-file.ts")).runPublish(args.slice(1));
+else if (args[0] === "__publish") await (await import("./disk/new-file.ts")).runPublish(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));
 else if (args[0] === "__files") (await import("./folders/file-process-child.ts")).runFileProcess();
 else {

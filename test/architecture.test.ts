@@ -5,28 +5,10 @@ import { layers } from "./support/layers.ts";
 
 /** Names that an entry point may export. A wider one hides nothing. */
 const MAX_EXPORTED_NAMES = 25;
-/** Entry points that are wider, with the names that each has today. No entry may grow, and none may be added. */
-const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
-  // Accounts, keys, workspaces, limits and usage: one function for each command of the operator.
-  // fleet/ is a second implementation of the engine's interface and needs its vocabulary.
-  engine: 31,
-  // The devices: doctor and bench explain each self-test and measurement that a start runs.
-  speech: 29,
-  accounts: 40,
-  // The record, its segments and speakers, the queue and the search, with the types that the API serves.
-  recordings: 46,
-  // The lowest layer with state: database, data directory, audio, disk space, backups, and errors of the machine.
-  storage: 45,
-  // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
-  timeline: 38,
-};
 
 const source = resolve(import.meta.dir, "../src");
 /** Starts the processes of the program, so it imports behind entry points that the server must not open. */
 const entry = "main.ts";
-/** Types that the browser's code shares with the server's. */
-const pageContract = "console/contract.ts";
-
 const texts = await readSources(source);
 texts.delete(entry);
 const files = [...texts.keys()];
@@ -49,27 +31,23 @@ describe("the folders of src/", () => {
   });
 
   test("import each other by their entry points alone", () => {
-    const isEntryPoint = ({ from, to }: Import) =>
-      /^[a-z-]+\/index\.ts$/.test(to) || (folderOf(from) === "console-page" && to === pageContract);
-    expect(between.filter((found) => !isEntryPoint(found))).toEqual([]);
+    expect(between.filter(({ to }) => !/^[a-z-]+\/index\.ts$/.test(to))).toEqual([]);
   });
 
   test("have entry points of a bounded width", () => {
-    const widths = [...texts]
+    const wide = [...texts]
       .filter(([file]) => /^[a-z-]+\/index\.ts$/.test(file))
-      .map(([file, text]) => [folderOf(file), exportedNames(text)] as const);
-    expect(widths.filter(([folder, width]) => width > (WIDE_ENTRY_POINTS[folder] ?? MAX_EXPORTED_NAMES))).toEqual([]);
-    const narrower = Object.keys(WIDE_ENTRY_POINTS).filter(
-      (folder) => (widths.find(([name]) => name === folder)?.[1] ?? 0) <= MAX_EXPORTED_NAMES,
-    );
-    expect(narrower).toEqual([]);
+      .map(([file, text]) => [folderOf(file), exportedNames(text)] as const)
+      .filter(([, width]) => width > MAX_EXPORTED_NAMES);
+    expect(wide).toEqual([]);
   });
 });
 
+/** Returns the number of names that an entry point exports. A namespace is one name. */
 function exportedNames(text: string): number {
-  return [...text.matchAll(/^export [^{;]*\{([^}]*)\}/gm)]
-    .flatMap(([, names = ""]) => names.split(","))
-    .filter((name) => name.trim() !== "").length;
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = ""]) => names.split(","));
+  const others = text.match(/^export (?:\* as|(?:async )?function|const|class|interface|type) \w/gm) ?? [];
+  return lists.filter((name) => name.trim() !== "").length + others.length;
 }
 
 test("a folder with an entry point is imported by it alone, inside its parent folder too", () => {
@@ -83,28 +61,60 @@ test("a folder with an entry point is imported by it alone, inside its parent fo
   expect(within.filter(reachesPast)).toEqual([]);
 });
 
-test("the console's page takes nothing from the server but types", () => {
-  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
+describe("the console's parts", () => {
+  const partOf = (path: string) => /^console\/(?:server|page|contract)(?=\/)/.exec(path)?.[0] ?? path;
+  const pageFiles = [...texts].filter(([file]) => partOf(file) === "console/page");
   const isOwn = (path: string) => path.startsWith("..") || layerOf(folderOf(path)) >= 0;
-  const taken = page.flatMap(([file, text]) => importsOfValues(file, text));
-  expect(page.length).toBeGreaterThan(20);
-  expect(taken.filter((path) => isOwn(path) && folderOf(path) !== "console-page")).toEqual([]);
+
+  test("are its server and its page, which share the contract and nothing else", () => {
+    const inside = imports.filter(({ from, to }) => folderOf(from) === "console" && folderOf(to) === "console");
+    const crossing = inside.filter(({ from, to }) => partOf(from) !== partOf(to) && from !== "console/index.ts");
+    expect(crossing.length).toBeGreaterThan(20);
+    expect(crossing.filter(({ to }) => to !== "console/contract/index.ts")).toEqual([]);
+    expect(crossing.filter(({ from }) => partOf(from) === "console/contract")).toEqual([]);
+  });
+
+  test("meet in one place more: the server bundles the page's entry", () => {
+    const naming = [...texts].filter(
+      ([file, text]) => partOf(file) !== "console/page" && text.includes("page/main.tsx"),
+    );
+    expect(naming.map(([file]) => file)).toEqual(["console/server/bundle-page.ts"]);
+    expect(texts.has("console/page/main.tsx")).toBe(true);
+  });
+
+  test("keep the server's code from the browser: the page takes one value from other folders, the table of routes", () => {
+    const taken = pageFiles.flatMap(([file, text]) => importsOfValues(file, text).map((to) => ({ from: file, to })));
+    expect(pageFiles.length).toBeGreaterThan(20);
+    expect(taken.filter(({ to }) => isOwn(to) && partOf(to) !== "console/page")).toEqual([
+      { from: "console/page/server.ts", to: "console/contract/index.ts" },
+    ]);
+  });
+
+  test("work without TLS: the page requires nothing that browsers offer to secure pages alone", () => {
+    const forSecurePages =
+      /\bcrypto\.(?:randomUUID|subtle)|\bnavigator\.(?:clipboard|mediaDevices|serviceWorker|storage)(?!\?)/;
+    expect(pageFiles.filter(([, text]) => forSecurePages.test(text)).map(([file]) => file)).toEqual([]);
+  });
 });
 
-test("the console's page works without TLS: it requires nothing that browsers offer to secure pages alone", () => {
-  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
-  const forSecurePages =
-    /\bcrypto\.(?:randomUUID|subtle)|\bnavigator\.(?:clipboard|mediaDevices|serviceWorker|storage)(?!\?)/;
-  expect(page.filter(([, text]) => forSecurePages.test(text)).map(([file]) => file)).toEqual([]);
-});
-
-test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () => {
+test("http/ touches no SQL; the engine, its operations and the timeline know no records", () => {
   const forbidden = (folder: string, targets: RegExp) =>
     imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && targets.test(to));
   expect(forbidden("http", /^(drizzle-orm|bun:sqlite)/)).toEqual([]);
-  for (const folder of ["engine", "speech", "timeline"]) {
-    expect(forbidden(folder, /^(recordings|storage)\/|^(drizzle-orm|bun:sqlite)/)).toEqual([]);
+  for (const folder of ["devices", "engine", "speech", "operations", "runtimes", "blocks", "timeline"]) {
+    expect(
+      forbidden(
+        folder,
+        /^(backup|database|queue|recordings|search|segments|storage|transcripts)\/|^(drizzle-orm|bun:sqlite)/,
+      ),
+    ).toEqual([]);
   }
+});
+
+test("folders/ and intake/ know nothing of HTTP, not even its types", () => {
+  const below = imports.filter(({ from }) => /^(?:folders|intake)\//.test(from));
+  expect(below.length).toBeGreaterThan(50);
+  expect(below.filter(({ to }) => /^(?:http|api|console)\/|^elysia/.test(to))).toEqual([]);
 });
 
 test("what all surfaces share imports none of them, and no surface of http/ imports another", () => {

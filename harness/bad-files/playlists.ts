@@ -1,10 +1,23 @@
+import { join } from "node:path";
 import { aviWithSubtitles } from "./avi.ts";
 import { id3 } from "./id3.ts";
+import { tone, wave } from "./wave.ts";
 
 /** Targets of a hostile text: a file of the server, and an address that only the server can reach. */
 export interface Lures {
   readonly path: string;
   readonly origin: string;
+}
+
+/** Sets up targets for hostile files: a recording in a folder, and an address that counts connections. */
+export async function setLures(folder: string): Promise<Lures & Disposable & { connections(): number }> {
+  let connections = 0;
+  const socket = { open: () => void connections++, data() {} };
+  const host = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  const path = join(folder, "secret.wav");
+  await Bun.write(path, wave(tone(2)));
+  const origin = `http://127.0.0.1:${host.port}`;
+  return { path, origin, connections: () => connections, [Symbol.dispose]: () => host.stop(true) };
 }
 
 /** Builds files that refer to other files and addresses, by description. */
@@ -52,9 +65,8 @@ export function playlists({ path, origin }: Lures): Record<string, Buffer> {
 
 /** Builds AVI files with a second of silence whose subtitles contain such a file. */
 export function playlistsInAvi(lures: Lures): Record<string, Buffer> {
-  const inside = Object.entries(playlists(lures)).map(([what, bytes]): [string, Buffer] => [
-    `avi with ${what}`,
-    aviWithSubtitles(bytes.toString()),
-  ]);
+  const inside = Object.entries(playlists(lures)).map(([what, bytes]) => {
+    return [`avi with ${what}`, aviWithSubtitles(bytes.toString())] as const;
+  });
   return Object.fromEntries(inside);
 }

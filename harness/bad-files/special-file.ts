@@ -1,3 +1,5 @@
+import type { End } from "./examine.ts";
+
 /** The permitted results of a file. `seconds` is the range of the decoded length. */
 export interface Expected {
   readonly refused?: true;
@@ -7,17 +9,25 @@ export interface Expected {
   readonly seconds?: readonly [from: number, to: number];
 }
 
-export interface SpecialFile {
-  /** Built on demand, because some take a second. */
-  readonly bytes: () => Uint8Array;
-  readonly expected: Expected;
-}
+/** A file, which is built on demand, because some take a second. */
+export type SpecialFile = readonly [bytes: () => Uint8Array, expected: Expected];
 
-/** Returns a function that computes its result once, at the first call. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {
     made ??= { value: make() };
     return made.value;
   };
+}
+
+export function isPermitted(end: End, { refused, seconds, tooLong, undecodable }: Expected): boolean {
+  switch (end.kind) {
+    case "refused":
+      return refused === true;
+    case "decoded":
+      return seconds !== undefined && end.seconds >= seconds[0] && end.seconds <= seconds[1];
+    case "failed":
+      if (end.fault === "recording_too_long") return tooLong === true;
+      return end.fault === "not_a_recording" && undecodable === true;
+  }
 }

@@ -1,21 +1,13 @@
 import { join } from "node:path";
 import { withoutConfinement } from "../media.ts";
 
-/** Whether system calls can be traced on this machine. */
 export const canTrace =
   process.platform === "linux" && Bun.spawnSync(["/bin/sh", "-c", "strace -qq true"]).exitCode === 0;
 if (!canTrace)
   console.warn("SKIPPED: that ffmpeg opens no other file is not looked at; strace is missing or may not trace");
 
-/** An ffmpeg whose opened files and connections are traced. */
-export interface TracedFfmpeg extends AsyncDisposable {
-  readonly path: string;
-  /** Ends the trace and returns its lines, each a system call. */
-  calls(): Promise<string[]>;
-}
-
 /** Runs ffmpeg under strace, whose output goes through a pipe, because a confined process can create no file. */
-export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<TracedFfmpeg> {
+export async function traceFfmpeg(ffmpegPath: string, folder: string) {
   const path = join(folder, "traced-ffmpeg");
   const pipe = join(folder, "trace");
   const log = join(folder, "trace.log");
@@ -30,7 +22,8 @@ export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<T
   const reader = Bun.spawn(["/bin/sh", "-c", `exec cat <> '${pipe}' > '${log}'`], { stdin: "ignore" });
   return {
     path,
-    async calls() {
+    /** Ends the trace and returns its lines, each a system call. */
+    async calls(): Promise<string[]> {
       const end = `the end ${crypto.randomUUID()}`;
       await Bun.spawn(["/bin/sh", "-c", `echo '${end}' > '${pipe}'`]).exited;
       for (;;) {

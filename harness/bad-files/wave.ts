@@ -28,7 +28,6 @@ export function wave(samples: Uint8Array, format: WaveFormat = {}): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/** Returns the 16-bit samples of a tone. */
 export function tone(seconds: number, rateHz = 16_000, channels = 1): Buffer {
   const samples = new Int16Array(Math.round(seconds * rateHz) * channels);
   for (let at = 0; at < samples.length; at++) {

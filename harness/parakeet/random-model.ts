@@ -1,12 +1,12 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { FLOAT16, FLOAT32 } from "../../src/speech/recognizer/ggml-file/index.ts";
+import { FLOAT32 } from "../../src/speech/recognizer/ggml-file/index.ts";
 import {
   expectedTensors,
   type ModelSizes,
   weightTypes,
 } from "../../src/speech/recognizer/parakeet/model-file/index.ts";
+import { bytesOf, MAGIC, type ModelBytes, type ModelPart, modelBytes, numberParts } from "../ggml-model.ts";
 import { normalNumbers } from "../random-numbers.ts";
-import { quantize } from "./quantize.ts";
 import { melFilters, pieces } from "./random-parts.ts";
 
 /** Sizes of a model and the seed of its weights. */
@@ -27,19 +27,6 @@ export const largeModel: RandomModelOptions = {
   ...{ channels: 256, predictorWidth: 640 },
 };
 
-/** A part of a model file: its bytes, and what they are for those that need to know. */
-export type ModelPart =
-  | { readonly kind: "number"; readonly value: number }
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "floats"; readonly values: Float32Array }
-  | {
-      readonly kind: "tensor";
-      readonly name: string;
-      readonly shape: readonly number[];
-      readonly values: Float32Array;
-    };
-
-const MAGIC = 0x67676d6c;
 const WINDOW_SAMPLES = 400;
 /** Divisor of the header's number for the form of the weights. */
 const VERSION_FACTOR = 1000;
@@ -52,27 +39,25 @@ const VERSION_FACTOR = 1000;
  */
 export function* randomModel(options: RandomModelOptions): Generator<ModelPart> {
   const normal = normalNumbers(options.seed);
-  yield* [MAGIC, ...header(options)].map(numberPart);
+  yield* numberParts(MAGIC, ...header(options));
   const bins = options.transform / 2 + 1;
-  yield* [options.mels, bins].map(numberPart);
+  yield* numberParts(options.mels, bins);
   yield { kind: "floats", values: melFilters(options.mels, bins) };
-  yield numberPart(WINDOW_SAMPLES);
+  yield* numberParts(WINDOW_SAMPLES);
   const angle = (2 * Math.PI) / (WINDOW_SAMPLES - 1);
   yield {
     kind: "floats",
     values: Float32Array.from({ length: WINDOW_SAMPLES }, (_, i) => 0.5 - 0.5 * Math.cos(angle * i)),
   };
-  yield* Array.from({ length: options.durations }, (_, duration) => numberPart(duration));
-  yield numberPart(options.vocabulary);
-  for (const text of pieces(options.vocabulary, options.seed)) yield { kind: "text", text };
-  const weightType = weightTypes.get(options.weightForm % VERSION_FACTOR) ?? FLOAT32;
-  for (const [name, { shape }] of expectedTensors(options, weightType)) {
-    yield { kind: "tensor", name, shape, values: randomTensor(name, shape, options, normal) };
+  yield* numberParts(...Array(options.durations).keys(), options.vocabulary);
+  for (const [index, text] of pieces(options.vocabulary, options.seed).entries()) {
+    // The lengths of a few pieces are enough.
+    yield { kind: "text", text, isListed: index < 4 };
   }
-}
-
-function numberPart(value: number): ModelPart {
-  return { kind: "number", value };
+  const weightType = weightTypes.get(options.weightForm % VERSION_FACTOR) ?? FLOAT32;
+  for (const [name, tensor] of expectedTensors(options, weightType)) {
+    yield { kind: "tensor", name, ...tensor, values: randomTensor(name, tensor.shape, options, normal) };
+  }
 }
 
 function header(sizes: ModelSizes): number[] {
@@ -136,36 +121,13 @@ function outputBias({ vocabulary, durations }: ModelSizes): Float32Array {
 export function writeRandomModel(path: string, options: RandomModelOptions): void {
   const file = openSync(path, "w");
   try {
-    for (const bytes of partBytes(options)) writeSync(file, bytes);
+    for (const part of randomModel(options)) for (const bytes of bytesOf(part)) writeSync(file, bytes);
   } finally {
     closeSync(file);
   }
 }
 
-/** Yields the bytes of a random model's file, part by part. */
-export function* partBytes(options: RandomModelOptions): Generator<Uint8Array> {
-  const weightType = weightTypes.get(options.weightForm % VERSION_FACTOR) ?? FLOAT32;
-  const types = expectedTensors(options, weightType);
-  for (const part of randomModel(options)) {
-    if (part.kind === "number") yield bytesOf(Int32Array.of(part.value));
-    else if (part.kind === "floats") yield bytesOf(part.values);
-    else if (part.kind === "text") {
-      const text = Buffer.from(part.text);
-      yield bytesOf(Int32Array.of(text.length));
-      yield text;
-    } else {
-      const type = types.get(part.name)?.type ?? FLOAT32;
-      const name = Buffer.from(part.name);
-      // ggml counts the innermost dimension first.
-      yield bytesOf(Int32Array.of(part.shape.length, name.length, type, ...part.shape.toReversed()));
-      yield name;
-      if (type === FLOAT32) yield bytesOf(part.values);
-      else if (type === FLOAT16) yield bytesOf(Float16Array.from(part.values));
-      else yield quantize(part.values, type);
-    }
-  }
-}
-
-function bytesOf(values: Int32Array | Float32Array | Float16Array): Uint8Array {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+/** A small Parakeet model, and where its numbers and tensors lie. */
+export function smallParakeet(options: RandomModelOptions = tinyModel): ModelBytes {
+  return modelBytes(randomModel(options));
 }

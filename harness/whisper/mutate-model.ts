@@ -1,4 +1,4 @@
-import type { ModelBytes } from "./small-models.ts";
+import type { ModelBytes } from "../ggml-model.ts";
 
 /** Values that break readers of counts and lengths. */
 const extremes = [0, 1, 2, 3, 4, 5, 7, 32, 64, 255, 4096, 65_535, 51_865, 0x7fffffff, -0x80000000, -1, -2, 0x40000000];

@@ -1,8 +1,8 @@
 import { eq, sql } from "drizzle-orm";
-import { preparedFor, type Store, tables, transact } from "../storage/index.ts";
+import { preparedFor, type Store, tables, transact } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
+import { type AccountLimits, formatAccountLimits } from "../usage/index.ts";
 import { type Auditor, audit } from "./audit.ts";
-import { type AccountLimits, formatAccountLimits } from "./limits.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */
 export class AccountsError extends ExpectedError {

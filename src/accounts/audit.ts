@@ -1,5 +1,5 @@
 import { desc } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../database/index.ts";
 
 /** Author and time of a change. */
 export interface Auditor {

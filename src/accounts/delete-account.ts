@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eq } from "drizzle-orm";
-import { deleteSome, type Store, tables, transact } from "../storage/index.ts";
+import { deleteSome, type Store, tables, transact } from "../database/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 

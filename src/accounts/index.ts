@@ -13,21 +13,6 @@ export {
 } from "./accounts.ts";
 export { type Auditor, audit, readAudit } from "./audit.ts";
 export { deleteAccount } from "./delete-account.ts";
-export { KeyUsage } from "./key-usage.ts";
-export {
-  type ApiKey,
-  activeKey,
-  authenticate,
-  checkedKeyName,
-  createKey,
-  listKeys,
-  revokeKey,
-  rotateKey,
-  type Scope,
-  scopes,
-} from "./keys.ts";
-export { type AccountLimits, limitNames, parseAccountLimits } from "./limits.ts";
-export { createWindows, Usage, type WindowState } from "./usage.ts";
 export { normalizeVocabulary, setVocabulary } from "./vocabulary.ts";
 export {
   createWorkspace,

@@ -1,4 +1,4 @@
-import type { Store } from "../storage/index.ts";
+import type { Store } from "../database/index.ts";
 import { normalizeTerms } from "../text/index.ts";
 import { type Account, AccountsError, updateAccount } from "./accounts.ts";
 import type { Auditor } from "./audit.ts";

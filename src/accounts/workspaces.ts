@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, lte, or } from "drizzle-orm";
-import { type Store, tables, transact } from "../storage/index.ts";
+import { type Store, tables, transact } from "../database/index.ts";
 import { type Account, AccountsError, checkName } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 

@@ -1,19 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import {
-  BackupError,
-  BackupFile,
-  DataDirectory,
-  DataDirectoryInUseError,
-  DataPaths,
-  databaseFacts,
-  entryBlockingRestore,
-  NewFile,
-  newBackupPath,
-  restoreBackup,
-  writeBackup,
-} from "../storage/index.ts";
+import { BackupFile, entryBlockingRestore, restoreBackup, writeBackup } from "../backup/index.ts";
+import { BackupError, databaseFacts } from "../database/index.ts";
+import { NewFile } from "../disk/index.ts";
+import { DataDirectory, DataDirectoryInUseError, DataPaths, newBackupPath } from "../storage/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { type JsonOption, print } from "./output.ts";

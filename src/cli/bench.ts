@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { inSlots } from "../devices/index.ts";
 import {
   type Benchmark,
   type BenchmarkRow,
@@ -7,7 +8,6 @@ import {
   type TunedLanes,
   type Tunings,
 } from "../diagnostics/index.ts";
-import { inSlots } from "../speech/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { InterruptedError, interruptible } from "./interrupts.ts";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Argument, Command, Option } from "commander";
+import { valueOr } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 
 // On Linux, a file's name is a sequence of bytes that need not be UTF-8. The runtime replaces such bytes in arguments by
@@ -59,13 +60,7 @@ export function decodedArguments(args: readonly string[], commandLine: () => Uin
   });
 }
 
-function ownCommandLine(): Uint8Array {
-  try {
-    return readFileSync("/proc/self/cmdline");
-  } catch {
-    return new Uint8Array();
-  }
-}
+const ownCommandLine = () => valueOr(() => readFileSync("/proc/self/cmdline"), new Uint8Array());
 
 const accepting = new WeakSet<Argument | Option>();
 

@@ -6,7 +6,7 @@ import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
 import { interruptible } from "./interrupts.ts";
 import { type JsonOption, print } from "./output.ts";
-import { servingSettings } from "./serving-settings.ts";
+import { servingSettings } from "./serve.ts";
 import { becomeDataOwner, serveFlags, settingsCommand, settingsFileOf } from "./settings-options.ts";
 import { StatusLine } from "./status-line.ts";
 

@@ -1,11 +1,13 @@
 import { Command, CommanderError } from "commander";
+import { SettingsError } from "../config/index.ts";
+import { databaseTrouble } from "../disk/index.ts";
 import { programVersion } from "../program/index.ts";
-import { editDistance } from "../text/index.ts";
+import { ExpectedError, editDistance } from "../text/index.ts";
 import { decodedArguments, requireText } from "./byte-names.ts";
-import { exitCodes } from "./command-error.ts";
+import { CommandError, exitCodes, UsageError } from "./command-error.ts";
+import { InterruptedError } from "./interrupts.ts";
 import { watchOutput } from "./output.ts";
 import { printableText } from "./printable.ts";
-import { reportFailure } from "./report-failure.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
@@ -116,6 +118,36 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     return reportFailure(error);
   }
+}
+
+/**
+ * Prints the message of a command's error.
+ * @returns the exit code
+ * @throws the error itself when it is a fault of the program
+ */
+async function reportFailure(error: unknown): Promise<number> {
+  const fault = databaseTrouble(error);
+  if (fault !== null) {
+    process.stderr.write(`transcribe: can't use the database (${fault}); see: transcribe doctor\n`);
+    return exitCodes.failed;
+  }
+  if (!(error instanceof ExpectedError)) throw error;
+  // The message may contain the name of a file, a database or a server, which may have control characters.
+  if (error.message !== "") process.stderr.write(`transcribe: ${printableText(error.message)}\n`);
+  if (error instanceof InterruptedError) await leave(error.exitCode);
+  return exitCodeOf(error);
+}
+
+/** Exits the process once its output is written, without waiting for pending work. */
+async function leave(exitCode: number): Promise<never> {
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  process.exit(exitCode);
+}
+
+function exitCodeOf(error: ExpectedError): number {
+  if (error instanceof UsageError || error instanceof SettingsError) return exitCodes.usage;
+  if (error instanceof CommandError || error instanceof InterruptedError) return error.exitCode;
+  return exitCodes.failed;
 }
 
 const loopback = ["localhost", "127.0.0.1", "::1", "[::1]"];

@@ -26,6 +26,21 @@ export function table<T>(
   return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
 }
 
+/** Prints a list: as JSON for programs, or as a table for people, with `ifEmpty` in the place of an empty one. */
+export function printTable<T>(
+  options: JsonOption,
+  items: readonly T[],
+  toJson: (item: T) => unknown,
+  ifEmpty: string,
+  columns: Readonly<Record<string, (item: T) => string>>,
+): void {
+  print(
+    options,
+    items.map((item) => toJson(item)),
+    () => table(items, columns, ifEmpty),
+  );
+}
+
 /** Formats names and untrusted values, one pair per line; a missing value becomes a dash. */
 export function facts(values: Readonly<Record<string, string | number | null | undefined>>): string {
   return Object.entries(values)

@@ -10,7 +10,7 @@ import {
   exportFormats,
   isTextFormat,
 } from "../exports/index.ts";
-import { codeOf, messageOf, percentDecoded } from "../text/index.ts";
+import { codeOf, messageOf, valueOr } from "../text/index.ts";
 import { basename, dirname, extname, join, systemPath, withAnyName } from "./byte-names.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
@@ -115,7 +115,8 @@ const MAX_STEM_COLUMNS = 80;
 /** Returns a file name without its extension; for a URL, the last component of its path, or else its host. */
 function stemOf(name: string): string {
   const link = isLink(name) ? URL.parse(name) : null;
-  const last = link === null ? name : percentDecoded(basename(link.pathname));
+  const encoded = basename(link?.pathname ?? "");
+  const last = link === null ? name : valueOr(() => decodeURIComponent(encoded), encoded);
   const stem = basename(last, extname(last)) || (link?.hostname ?? "");
   const safe = fitted(withoutControls(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;

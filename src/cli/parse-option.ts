@@ -66,11 +66,7 @@ export function resourceId(text: string): string {
 /** Parses the absolute path of a directory, without the slash at its end that shells add. */
 export function absolutePath(text: string): string {
   if (!text.startsWith("/")) throw new InvalidArgumentError("It takes an absolute path, which begins with a slash.");
-  return withoutSlash(text);
-}
-
-function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, "");
+  return text.replace(/(?<=.)\/+$/, "");
 }
 
 /** Parses an option that takes a whole number, which may be negative. */

@@ -1,20 +1,21 @@
 import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api/index.ts";
+import { createAccount, listAccounts } from "../accounts/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
+import type { Store } from "../database/index.ts";
+import { authenticate, createKey } from "../keys/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
 import { startTranscribeServer } from "../server/index.ts";
-import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
+import { becomeOwner, DataDirectory } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
 import { fileArgument, recordingOf, requireRecording } from "./recording-input.ts";
 import { addRecordingOptions, createHints, type RecordingOptions } from "./recording-options.ts";
-import { catchHangups, untilStopped } from "./serve.ts";
-import { servingSettings } from "./serving-settings.ts";
+import { catchHangups, servingSettings, untilStopped } from "./serve.ts";
 import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf } from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */

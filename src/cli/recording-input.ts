@@ -81,7 +81,7 @@ export async function requireRecording(input: string): Promise<void> {
 }
 
 /** A recording that is open for reading. Disposing closes it. */
-export interface OpenedRecording extends AsyncDisposable {
+interface OpenedRecording extends AsyncDisposable {
   /** A path that this process can open, any number of times; a link for a link. */
   readonly path: string;
 }

@@ -26,7 +26,8 @@ export function addRecordingOptions(command: Command): Command {
 /** Returns the hints in a command's options. @throws {UsageError} when one is not valid */
 export function hintsOf(options: RecordingOptions): Hints {
   try {
-    return parseHints(hintTexts(options));
+    const { prompt, speakers, minSpeakers, maxSpeakers } = options;
+    return parseHints({ prompt, speakers, min_speakers: minSpeakers, max_speakers: maxSpeakers });
   } catch (error) {
     if (!(error instanceof HintError)) throw error;
     throw new UsageError(`--${error.hint.replace("_", "-")}: ${error.message}`);
@@ -43,13 +44,4 @@ export function createHints(options: RecordingOptions): RecordingHints {
   const count = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const [min_speakers, max_speakers] = [count(minSpeakers), count(maxSpeakers)];
   return { language, prompt, speakers: count(speakers), min_speakers, max_speakers };
-}
-
-function hintTexts({ prompt, speakers, minSpeakers, maxSpeakers }: RecordingOptions): Parameters<typeof parseHints>[0] {
-  return {
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(speakers === undefined ? {} : { speakers }),
-    ...(minSpeakers === undefined ? {} : { min_speakers: minSpeakers }),
-    ...(maxSpeakers === undefined ? {} : { max_speakers: maxSpeakers }),
-  };
 }

@@ -1,4 +1,4 @@
-import type { SegmentResource, TranscriptionResource } from "../api/index.ts";
+import type { SegmentResource, TranscriptionResource } from "../api-contract/index.ts";
 import type { Status, Step } from "../recordings/index.ts";
 import { printable } from "./printable.ts";
 

@@ -1,8 +1,9 @@
 import { tmpdir } from "node:os";
 import { Command } from "commander";
-import type { SegmentResource } from "../api/index.ts";
+import type { SegmentResource } from "../api-contract/index.ts";
+import { MigrationError } from "../database/index.ts";
+import { databaseTrouble } from "../disk/index.ts";
 import { type LocalPipeline, openLocalPipeline } from "../server/index.ts";
-import { databaseTrouble, MigrationError } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { ExpectedError } from "../text/index.ts";
 import { CommandError, exitCodes, throwAll } from "./command-error.ts";

@@ -1,12 +1,17 @@
 import { isatty } from "node:tty";
 import { Command } from "commander";
-import { baseUrlOf } from "../api/index.ts";
-import { faultText, type Settings, SettingsError } from "../config/index.ts";
+import { baseUrlOf } from "../api-contract/index.ts";
+import { faultText, locate, readSettings, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
-import { startTranscribeServer, type TranscribeServer } from "../server/index.ts";
+import { settingFaults, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
-import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, becomeDataOwner, serveFlags, settingsFileOf } from "./settings-options.ts";
+import {
+  addSettingsOptions,
+  becomeDataOwner,
+  serveFlags,
+  settingsFileOf,
+  settingsSourcesOf,
+} from "./settings-options.ts";
 
 /** transcribe serve */
 export function serveCommand(): Command {
@@ -26,6 +31,23 @@ export function serveCommand(): Command {
       supervisor?.ready(server.status);
       await stopped;
     });
+}
+
+/**
+ * Returns a function that reads the settings of a server, at the start and for each reload. The settings file is chosen
+ * once. If that file is missing later, the function fails and does not fall back to the defaults.
+ * @returns a function that throws a {SettingsError} with all faults and their places
+ */
+export function servingSettings(command: Command): () => Settings {
+  const { file } = settingsSourcesOf(command);
+  return () => {
+    const current = settingsSourcesOf(command);
+    const { settings, origins, faults } = readSettings({ ...current, file: file ?? current.file });
+    if (settings === null) throw new SettingsError(faults);
+    const invalid = settingFaults(settings);
+    if (invalid.length > 0) throw new SettingsError(locate(invalid, origins));
+    return settings;
+  };
 }
 
 /** Sets the handler of SIGHUP. */

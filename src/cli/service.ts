@@ -231,17 +231,12 @@ function statusJson({ ready, trouble, unit, pid, version, origin, queue }: Servi
 
 function statusText(status: ServiceStatus, role: ServiceRole): string {
   const { ready, trouble, unit, pid, version, origin, queue } = status;
-  if (role === "worker") {
-    return [
-      `worker    ${ready ? unit?.says || "ready" : `not ready: ${trouble}`}`,
-      `process   ${pid ?? "-"}`,
-      `systemd   ${unit === null ? "no unit" : unitText(unit)}`,
-    ].join("\n");
-  }
+  const readyText = role === "worker" ? unit?.says || "ready" : `ready at ${origin}`;
+  const queueText = queue === null ? "-" : `${queue.processing} processing, ${queue.queued} queued`;
   return [
-    `server    ${ready ? `ready at ${origin}` : `not ready: ${trouble}`}`,
-    `process   ${pid === null ? "-" : `${pid}${version === null ? "" : `, version ${version}`}`}`,
-    `queue     ${queue === null ? "-" : `${queue.processing} processing, ${queue.queued} queued`}`,
+    `${role}    ${ready ? readyText : `not ready: ${trouble}`}`,
+    `process   ${pid ?? "-"}${version === null ? "" : `, version ${version}`}`,
+    ...(role === "worker" ? [] : [`queue     ${queueText}`]),
     `systemd   ${unit === null ? "no unit" : unitText(unit)}`,
   ].join("\n");
 }

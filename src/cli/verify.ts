@@ -2,6 +2,9 @@ import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { databaseState, readDatabase } from "../database/index.ts";
+import { DataPaths } from "../storage/index.ts";
+import { messageOf } from "../text/index.ts";
 import {
   type DatabaseToServe,
   type MinisignKey,
@@ -9,9 +12,7 @@ import {
   SignatureError,
   scanProgramFile,
   verifyProgram,
-} from "../release/index.ts";
-import { DataPaths, databaseState, readDatabase } from "../storage/index.ts";
-import { messageOf } from "../text/index.ts";
+} from "../verification/index.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
 import { someText } from "./parse-option.ts";
@@ -48,7 +49,9 @@ export function verifyCommand(): Command {
       const key = options.key === undefined ? null : await readKey(options.key);
       const content = await readSmall(sums);
       const signature = await readIfPresent(`${sums}.minisig`);
-      const file = await scanProgramFile(path).catch((error: unknown) => refuse(error));
+      const file = await scanProgramFile(path).catch((error: unknown) => {
+        throw new CommandError(messageOf(error));
+      });
       // The files of the command line were read with the caller's rights.
       becomeDataOwner(settings);
       const { description, kind, checks } = verifyProgram({
@@ -123,8 +126,4 @@ function databaseToServe(dataDirectory: string): DatabaseToServe | string | null
   } catch (error) {
     return `the database of ${dataDirectory} can't be read (${messageOf(error)}); run this as root or as its owner`;
   }
-}
-
-function refuse(error: unknown): never {
-  throw new CommandError(messageOf(error));
 }

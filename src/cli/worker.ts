@@ -3,7 +3,7 @@ import { findSupervisor } from "../install/index.ts";
 import { startFleetMachine } from "../server/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { UsageError } from "./command-error.ts";
-import { servingSettings } from "./serving-settings.ts";
+import { servingSettings } from "./serve.ts";
 import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
 
 /** transcribe worker */

@@ -40,11 +40,8 @@ export function faultText({ origin, setting, message }: SettingFault): string {
   const place = origin === null || origin.type === "default" ? [] : [originText(origin)];
   // The name of a variable or a flag already identifies the setting.
   const name = setting === null || origin?.type === "environment" || origin?.type === "flag" ? [] : [setting];
-  return onOneLine([...place, ...name, message].join(": "));
-}
-
-/** Escapes control and format characters: a name from a file could move a terminal's cursor. */
-function onOneLine(text: string): string {
+  const text = [...place, ...name, message].join(": ");
+  // Without control and format characters: a name from a file could move a terminal's cursor.
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 }
 

@@ -44,7 +44,8 @@ export function readFile(file: string): SourceReading {
     const [table = ""] = entry.path;
     if (unknownTables.has(table)) return [];
     const origin: Origin = { type: "file", file, ...entry.place };
-    const setting = settingOf(entry.path);
+    // A quoted name that contains a dot is not a path.
+    const setting = entry.path.some((name) => name.includes(".")) ? undefined : findSetting(entry.path.join("."));
     if (setting !== undefined) return [ofSetting(setting, entry, origin, dirname(resolve(file)))];
     if (entry.source === null) {
       if (entry.path.length === 1 && !isTable(table)) unknownTables.add(table);
@@ -67,11 +68,6 @@ function ofSetting(setting: SettingEntry, entry: TomlEntry, origin: Origin, fold
 function isPath({ namesPath }: SettingEntry, value: unknown): value is string {
   if (typeof value !== "string" || value === "" || namesPath === null) return false;
   return namesPath === "always" || value.includes("/");
-}
-
-/** Returns the setting of a TOML path. A quoted name that contains a dot is not a path. */
-function settingOf(path: readonly string[]): SettingEntry | undefined {
-  return path.some((name) => name.includes(".")) ? undefined : findSetting(path.join("."));
 }
 
 function isTable(name: string): boolean {

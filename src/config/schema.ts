@@ -2,359 +2,305 @@ import type { Static } from "@sinclair/typebox";
 import { bytes, choice, duration, flag, group, integer, list, nameOrPath, path, text } from "./setting-types.ts";
 
 const server = group("Address, host names and TLS certificate of the API.", {
-  host: text({
+  host: text("Address to listen on. The default is loopback; 0.0.0.0 accepts requests from the network.", {
     default: "127.0.0.1",
-    description: "Address to listen on. The default is loopback; 0.0.0.0 accepts requests from the network.",
     needsRestart: true,
     pattern: "^[A-Za-z0-9._:%-]+$",
     form: "a host name or an IP address",
     env: "TRANSCRIBE_HOST",
     flag: "--host",
   }),
-  port: integer({
+  port: integer("TCP port to listen on; 0 chooses a free one.", {
     default: 8787,
     range: [0, 65_535],
-    description: "TCP port to listen on; 0 chooses a free one.",
     needsRestart: true,
     env: "TRANSCRIBE_PORT",
     flag: "--port",
   }),
-  tls_certificate: path({
-    default: "",
-    description:
-      "File with the server's certificate chain (PEM, the server's own certificate first). With it the server accepts only HTTPS, and loads a renewed file within a minute or at SIGHUP. Empty: plain HTTP.",
+  tls_certificate: path(
+    "File with the server's certificate chain (PEM, the server's own certificate first). With it the server accepts only HTTPS, and loads a renewed file within a minute or at SIGHUP. Empty: plain HTTP.",
+    { needsRestart: true },
+  ),
+  tls_key: path("File with the certificate's private key (PEM, not encrypted), readable by the server's user.", {
     needsRestart: true,
   }),
-  tls_key: path({
-    default: "",
-    description: "File with the certificate's private key (PEM, not encrypted), readable by the server's user.",
-    needsRestart: true,
-  }),
-  hosts: list({
-    default: [],
-    description:
-      "Host names by which clients reach the server (transcribe.example.org). IP addresses, localhost and the names in tls_certificate always work. A request with another name in its Host header is refused with 400. This protects against DNS rebinding, with which a web page could read answers by pointing its own name to this server.",
-  }),
-  trusted_proxies: list({
-    default: [],
-    description:
-      "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server. Only their X-Forwarded-For and X-Forwarded-Proto headers are trusted to name the client.",
-  }),
+  hosts: list(
+    "Host names by which clients reach the server (transcribe.example.org). IP addresses, localhost and the names in tls_certificate always work. A request with another name in its Host header is refused with 400. This protects against DNS rebinding, with which a web page could read answers by pointing its own name to this server.",
+  ),
+  trusted_proxies: list(
+    "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server. Only their X-Forwarded-For and X-Forwarded-Proto headers are trusted to name the client.",
+  ),
 });
 
 const storage = group("Directories and disk space.", {
-  data_dir: path({
+  data_dir: path("Directory of the database, the uploads and the work files. It is created if it does not exist.", {
     default: "data",
-    description: "Directory of the database, the uploads and the work files. It is created if it does not exist.",
     needsRestart: true,
     pattern: "\\S",
     env: "TRANSCRIBE_DATA_DIR",
     flag: "--data-dir",
   }),
-  runtime_dir: path({
-    default: "",
-    description:
-      "Directory into which the single-file program unpacks its native libraries and default models, about 260 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
-    needsRestart: true,
-  }),
-  reserve_bytes: bytes({
-    default: 1024 ** 3,
-    range: [0, 2 ** 50],
-    description:
-      "Free disk space that new recordings must leave on the disk of the data directory. With less free space, creates are answered with 503. Recordings that are already being processed use this space.",
-  }),
+  runtime_dir: path(
+    "Directory into which the single-file program unpacks its native libraries and default models, about 260 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
+    { needsRestart: true },
+  ),
+  reserve_bytes: bytes(
+    "Free disk space that new recordings must leave on the disk of the data directory. With less free space, creates are answered with 503. Recordings that are already being processed use this space.",
+    { default: 1024 ** 3, range: [0, 2 ** 50] },
+  ),
 });
 
 const queue = group("Processing of recordings.", {
-  slots: integer({
-    default: 5,
-    range: [1, 64],
-    description:
-      "Recordings that are processed at the same time. With at least two, no account occupies all slots while a recording of another account waits.",
-  }),
+  slots: integer(
+    "Recordings that are processed at the same time. With at least two, no account occupies all slots while a recording of another account waits.",
+    { default: 5, range: [1, 64] },
+  ),
 });
 
 const limits = group(
   "Limits above which requests are refused. Limits of accounts and keys can be changed for one account: transcribe accounts limits.",
   {
-    upload_bytes: bytes({
+    upload_bytes: bytes("Maximum size of a recording, in bytes.", {
       default: 512 * 1024 ** 2,
       range: [1, 64 * 1024 ** 3],
-      description: "Maximum size of a recording, in bytes.",
     }),
-    recording_seconds: duration("seconds", {
+    recording_seconds: duration("seconds", "Maximum duration of a recording, in seconds.", {
       default: 18 * 3600,
       range: [1, 7 * 24 * 3600],
-      description: "Maximum duration of a recording, in seconds.",
     }),
-    recordings_per_account: integer({
+    recordings_per_account: integer("Recordings that one account may have queued or processing at the same time.", {
       default: 5,
       range: [1, 100_000],
-      description: "Recordings that one account may have queued or processing at the same time.",
     }),
-    audio_minutes_per_day: duration("minutes", {
+    audio_minutes_per_day: duration("minutes", "Minutes of audio that one account may have processed in a day (UTC).", {
       default: 1200,
       range: [0, 10_000_000],
-      description: "Minutes of audio that one account may have processed in a day (UTC).",
     }),
-    creates_per_hour: integer({
+    creates_per_hour: integer("Recordings that one account may create within an hour.", {
       default: 60,
       range: [0, 1_000_000],
-      description: "Recordings that one account may create within an hour.",
     }),
-    creates_per_day: integer({
+    creates_per_day: integer("Recordings that one account may create within 24 hours.", {
       default: 500,
       range: [0, 1_000_000],
-      description: "Recordings that one account may create within 24 hours.",
     }),
-    requests_per_minute: integer({
+    requests_per_minute: integer("Requests that one key may make within a minute.", {
       default: 120,
       range: [1, 1_000_000],
-      description: "Requests that one key may make within a minute.",
     }),
-    failed_authentications_per_minute: integer({
-      default: 20,
-      range: [1, 1_000_000],
-      description: "Failed authentications that one address (IPv6: /64) may make within a minute.",
-    }),
+    failed_authentications_per_minute: integer(
+      "Failed authentications that one address (IPv6: /64) may make within a minute.",
+      { default: 20, range: [1, 1_000_000] },
+    ),
   },
 );
 
 const links = group("Recordings that are created from a link.", {
-  enabled: flag({ default: true, description: "Whether a recording may be created from a link." }),
-  allow: list({
-    default: [],
-    description:
-      "Hosts (media.example.org, *.example.org) and networks (10.1.0.0/16) with non-public addresses that links may point to.",
-  }),
-  timeout_seconds: duration("seconds", {
-    default: 3600,
-    range: [1, 86_400],
-    description:
-      "Maximum duration of a download, in seconds. After its first minute, a download must also reach 16 KiB/s on average.",
-  }),
-  stall_seconds: duration("seconds", {
+  enabled: flag("Whether a recording may be created from a link.", { default: true }),
+  allow: list(
+    "Hosts (media.example.org, *.example.org) and networks (10.1.0.0/16) with non-public addresses that links may point to.",
+  ),
+  timeout_seconds: duration(
+    "seconds",
+    "Maximum duration of a download, in seconds. After its first minute, a download must also reach 16 KiB/s on average.",
+    { default: 3600, range: [1, 86_400] },
+  ),
+  stall_seconds: duration("seconds", "Maximum time during which a download may receive nothing, in seconds.", {
     default: 30,
     range: [1, 3600],
-    description: "Maximum time during which a download may receive nothing, in seconds.",
   }),
 });
 
 const folders = group("Folders whose recordings are transcribed, see docs/folders.md.", {
-  scan_seconds: duration("seconds", {
-    default: 5,
-    range: [1, 3600],
-    description: "Seconds between two visits to a folder.",
-  }),
-  settle_seconds: duration("seconds", {
-    default: 15,
-    range: [1, 24 * 3600],
-    description:
-      "Seconds for which the size and the time of a file must not change before it is taken. For a folder on NFS, whose clients send data late, use at least 60.",
-  }),
-  incomplete_minutes: duration("minutes", {
-    default: 5,
-    range: [0, 7 * 24 * 60],
-    description:
-      "Minutes for which a file must not change that seems to be incomplete. Then it is transcribed as it is, or moved to failed.",
-  }),
+  scan_seconds: duration("seconds", "Seconds between two visits to a folder.", { default: 5, range: [1, 3600] }),
+  settle_seconds: duration(
+    "seconds",
+    "Seconds for which the size and the time of a file must not change before it is taken. For a folder on NFS, whose clients send data late, use at least 60.",
+    { default: 15, range: [1, 24 * 3600] },
+  ),
+  incomplete_minutes: duration(
+    "minutes",
+    "Minutes for which a file must not change that seems to be incomplete. Then it is transcribed as it is, or moved to failed.",
+    { default: 5, range: [0, 7 * 24 * 60] },
+  ),
 });
 
 const retention = group("How long recordings and backups are kept.", {
-  audio_days: duration("days", {
-    default: 7,
-    range: [0, 36_500],
-    description:
-      "Days for which the audio of a recording is kept after the recording completed or failed; 0 removes it at once.",
-  }),
-  completed_days: duration("days", {
-    default: 0,
-    range: [0, 36_500],
-    description: "Days after which a completed or failed recording is deleted with its transcript; 0 keeps it forever.",
-  }),
-  upgrade_backup_days: duration("days", {
-    default: 14,
-    range: [1, 36_500],
-    description:
-      "Days for which the database backups made by upgrades are kept, at most three of them. They still contain transcripts that were deleted later.",
-  }),
+  audio_days: duration(
+    "days",
+    "Days for which the audio of a recording is kept after the recording completed or failed; 0 removes it at once.",
+    { default: 7, range: [0, 36_500] },
+  ),
+  completed_days: duration(
+    "days",
+    "Days after which a completed or failed recording is deleted with its transcript; 0 keeps it forever.",
+    { default: 0, range: [0, 36_500] },
+  ),
+  upgrade_backup_days: duration(
+    "days",
+    "Days for which the database backups made by upgrades are kept, at most three of them. They still contain transcripts that were deleted later.",
+    { default: 14, range: [1, 36_500] },
+  ),
 });
 
 const engine = group("The inference worker.", {
-  threads: integer({
-    default: 0,
-    range: [0, 1024],
-    description:
-      "CPU threads that all recordings share for inference; 0 uses one per core that the container or service may use: its CPU quota is rounded up.",
-    needsRestart: true,
-  }),
-  lanes: integer({
-    default: 0,
-    range: [0, 64],
-    description:
-      "Operations that each GPU, or the CPU, runs at once. 0: the number that a measurement found best, see `transcribe bench --tune`; until then five on a GPU, and on a CPU one for each thread, at most four.",
-    needsRestart: true,
-  }),
-  decoder_slots: integer({
+  threads: integer(
+    "CPU threads that all recordings share for inference; 0 uses one per core that the container or service may use: its CPU quota is rounded up.",
+    { default: 0, range: [0, 1024], needsRestart: true },
+  ),
+  lanes: integer(
+    "Operations that each GPU, or the CPU, runs at once. 0: the number that a measurement found best, see `transcribe bench --tune`; until then five on a GPU, and on a CPU one for each thread, at most four.",
+    { default: 0, range: [0, 64], needsRestart: true },
+  ),
+  decoder_slots: integer(
+    "Operations of each GPU, at most `engine.lanes`, whose texts are decoded together. 0: the number that a measurement found best, see `transcribe bench --tune`; 1: each operation decodes alone, which is also done before the measurement. A CPU always uses 1.",
+    { default: 0, range: [0, 64], needsRestart: true },
+  ),
+  joint_states: integer("Deprecated: the former name of `decoder_slots`, which is used if that is 0.", {
     default: 0,
     range: [0, 64],
-    description:
-      "Operations of each GPU, at most `engine.lanes`, whose texts are decoded together. 0: the number that a measurement found best, see `transcribe bench --tune`; 1: each operation decodes alone, which is also done before the measurement. A CPU always uses 1.",
     needsRestart: true,
   }),
-  joint_states: integer({
-    default: 0,
-    range: [0, 64],
-    description: "Deprecated: the former name of `decoder_slots`, which is used if that is 0.",
-    needsRestart: true,
-  }),
-  device: choice(["auto", "cpu", "vulkan", "cuda"], {
-    default: "auto",
-    description:
-      "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Speech detection and speaker diarization always use the CPU.",
-    needsRestart: true,
-  }),
-  cpu_variant: text({
-    default: "auto",
-    description:
-      "Variant of the CPU backend, which determines the instructions of the speech model's encoder and decoder. `auto` uses the fastest one that passes its self-test. The name of a variant, such as `haswell` of libggml-cpu-haswell.so (AVX2), allows only this one, for example to compare two machines. `transcribe doctor` names the variants that fit; the server does not start with another one. ONNX Runtime chooses its instructions by itself, so this does not limit the models of speech detection and speaker diarization.",
-    needsRestart: true,
-  }),
-  cuda_library: path({
-    default: "",
-    description:
-      "Path of ggml's CUDA backend: a libggml-cuda.so that `scripts/build --cuda` made from the same release. It is too large to be part of the program. Empty: no CUDA.",
-    needsRestart: true,
-  }),
-  whisper_model: nameOrPath({
-    default: "",
-    description:
-      "The speech model: an id from `transcribe models list`, or the path of a ggml file. Empty: the model chosen with `transcribe models use`, otherwise the built-in one.",
-    needsRestart: true,
-  }),
-  recognizers: list({
-    default: [],
-    description:
-      "Speech models by language, each entry like `de fr: ID`, with ids from `transcribe models list`. `*: ID` names the model that detects languages and recognizes those that no other model knows, if the model in use cannot; otherwise it is the built-in one. A language that is not listed is recognized by the model in use if it knows the language.",
-    needsRestart: true,
-  }),
-  idle_minutes: duration("minutes", {
-    default: 0,
-    range: [0, 525_600],
-    description:
-      "Minutes without work after which the inference worker is ended to free the memory of its models. The next recording starts it again. 0 keeps it running.",
-  }),
+  device: choice(
+    ["auto", "cpu", "vulkan", "cuda"],
+    "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Speech detection and speaker diarization always use the CPU.",
+    { default: "auto", needsRestart: true },
+  ),
+  cpu_variant: text(
+    "Variant of the CPU backend, which determines the instructions of the speech model's encoder and decoder. `auto` uses the fastest one that passes its self-test. The name of a variant, such as `haswell` of libggml-cpu-haswell.so (AVX2), allows only this one, for example to compare two machines. `transcribe doctor` names the variants that fit; the server does not start with another one. ONNX Runtime chooses its instructions by itself, so this does not limit the models of speech detection and speaker diarization.",
+    { default: "auto", needsRestart: true },
+  ),
+  cuda_library: path(
+    "Path of ggml's CUDA backend: a libggml-cuda.so that `scripts/build --cuda` made from the same release. It is too large to be part of the program. Empty: no CUDA.",
+    { needsRestart: true },
+  ),
+  whisper_model: nameOrPath(
+    "The speech model: an id from `transcribe models list`, or the path of a ggml file. Empty: the model chosen with `transcribe models use`, otherwise the built-in one.",
+    { needsRestart: true },
+  ),
+  recognizers: list(
+    "Speech models by language, each entry like `de fr: ID`, with ids from `transcribe models list`. `*: ID` names the model that detects languages and recognizes those that no other model knows, if the model in use cannot; otherwise it is the built-in one. A language that is not listed is recognized by the model in use if it knows the language.",
+    { needsRestart: true },
+  ),
+  idle_minutes: duration(
+    "minutes",
+    "Minutes without work after which the inference worker is ended to free the memory of its models. The next recording starts it again. 0 keeps it running.",
+    { default: 0, range: [0, 525_600] },
+  ),
 });
 
 const models = group("Source of model downloads.", {
-  mirror: text({
-    default: "",
-    description:
-      "Address of a folder with the official ggml files, for transcribe models pull. Empty: the publisher's address.",
-    pattern: "^([hH][tT][tT][pP][sS]?://\\S+)?$",
-    form: "an http or https address, or empty",
-    flag: "--mirror",
-  }),
+  mirror: text(
+    "Address of a folder with the official ggml files, for transcribe models pull. Empty: the publisher's address.",
+    {
+      pattern: "^([hH][tT][tT][pP][sS]?://\\S+)?$",
+      form: "an http or https address, or empty",
+      flag: "--mirror",
+    },
+  ),
 });
 
 const compat = group("APIs for existing clients, see docs/compat.md.", {
-  openai: flag({
-    default: true,
-    description:
-      "Whether the server offers OpenAI's audio API under /v1, with the same keys and limits. It opens nothing that the API does not.",
-  }),
-  max_wait_seconds: duration("seconds", {
-    default: 3600,
-    range: [1, 1_209_600],
-    description: "Maximum time that a request waits for its transcript. Then it is answered with 503.",
-  }),
-  asr: flag({
-    default: false,
-    description:
-      "Whether the server offers the API of whisper-asr-webservice under /asr and /detect-language, for Bazarr and others. A key is the password of HTTP Basic there.",
-  }),
-  asr_key_account: text({
-    default: "",
-    description:
-      "Name or id of the account for which requests to /asr and /detect-language without a key from compat.asr_networks are processed. Empty: every request needs a key.",
-  }),
-  asr_networks: list({
-    default: [],
-    description:
-      "Addresses and networks (10.0.0.5, 10.0.0.0/24) that need no key for /asr and /detect-language. Everybody there can use up the limits of compat.asr_key_account. Addresses of server.trusted_proxies are never among them.",
-  }),
-  keep: flag({
-    default: false,
-    description:
-      "Whether the recordings of these requests are kept. They then appear in lists and in the console. By default a recording is deleted with its audio when its transcript was delivered.",
-  }),
-  keep_abandoned: flag({
-    default: false,
-    description:
-      "Whether a recording is processed to its end and kept although its client does not wait for the transcript any more. By default it is cancelled, and its charge is refunded.",
-  }),
+  openai: flag(
+    "Whether the server offers OpenAI's audio API under /v1, with the same keys and limits. It opens nothing that the API does not.",
+    { default: true },
+  ),
+  max_wait_seconds: duration(
+    "seconds",
+    "Maximum time that a request waits for its transcript. Then it is answered with 503.",
+    { default: 3600, range: [1, 1_209_600] },
+  ),
+  asr: flag(
+    "Whether the server offers the API of whisper-asr-webservice under /asr and /detect-language, for Bazarr and others. A key is the password of HTTP Basic there.",
+    { default: false },
+  ),
+  asr_key_account: text(
+    "Name or id of the account for which requests to /asr and /detect-language without a key from compat.asr_networks are processed. Empty: every request needs a key.",
+  ),
+  asr_networks: list(
+    "Addresses and networks (10.0.0.5, 10.0.0.0/24) that need no key for /asr and /detect-language. Everybody there can use up the limits of compat.asr_key_account. Addresses of server.trusted_proxies are never among them.",
+  ),
+  keep: flag(
+    "Whether the recordings of these requests are kept. They then appear in lists and in the console. By default a recording is deleted with its audio when its transcript was delivered.",
+    { default: false },
+  ),
+  keep_abandoned: flag(
+    "Whether a recording is processed to its end and kept although its client does not wait for the transcript any more. By default it is cancelled, and its charge is refunded.",
+    { default: false },
+  ),
 });
 
 const metrics = group("Metrics for Prometheus.", {
-  remote: flag({
-    default: false,
-    description: "Whether other machines may read /metrics. By default only this machine may.",
-  }),
+  remote: flag("Whether other machines may read /metrics. By default only this machine may.", { default: false }),
 });
 
 const webConsole = group("The web console, see console.md.", {
-  enabled: flag({
-    default: false,
-    description:
-      "Whether the server provides the console under /console. Operators sign in with a link that `transcribe console` prints, or with a password. Other people sign in as users, see sign-in.md.",
-  }),
-  operator_password: flag({
-    default: true,
-    description:
-      "Whether the operator's password signs in. false also ends the sessions that it opened. Sign-in links always work.",
-  }),
+  enabled: flag(
+    "Whether the server provides the console under /console. Operators sign in with a link that `transcribe console` prints, or with a password. Other people sign in as users, see sign-in.md.",
+    { default: false },
+  ),
+  operator_password: flag(
+    "Whether the operator's password signs in. false also ends the sessions that it opened. Sign-in links always work.",
+    { default: true },
+  ),
 });
 
 const oidc = group("Sign-in to the console by an OpenID Connect provider, see sign-in.md.", {
-  issuer: text({
-    default: "",
-    description:
-      "Issuer of the provider, e.g. https://login.example.org/realms/main. The server reads ISSUER/.well-known/openid-configuration. Empty: no provider.",
-  }),
-  client_id: text({ default: "", description: "Id of the server as a client of the provider." }),
-  client_secret_file: path({
-    default: "",
-    description:
-      "File with the client's secret, readable by the server's user only. Empty: a public client, which PKCE alone protects.",
-  }),
-  name: text({ default: "", description: "Name of the provider on the sign-in screen. Empty: the issuer's host." }),
-  scopes: list({
-    default: ["openid", "profile", "email"],
-    description: "Scopes that are requested. openid is always one of them.",
-  }),
-  groups_claim: text({
-    default: "groups",
-    description:
-      "Claim with the groups of a person. A claim inside another one is written with a dot: realm_access.roles.",
-  }),
-  rules: list({
-    default: [],
-    description:
-      'Roles of people, one rule each: "operator: group admins", "member acme beta: group sales", "reader *: domain example.org". An operator may do everything. A member sees and changes the recordings of these accounts, a reader sees them; * stands for all accounts. A person is selected by a group, a verified e-mail domain or a verified address (email anna@example.org). Nobody else gets in. Other rules end the sessions of all people whom the provider signed in.',
-  }),
-  session_minutes: duration("minutes", {
-    default: 720,
-    range: [5, 10_080],
-    description:
-      "Maximum duration of a session that the provider opened. The person then signs in again, and the rules apply to the groups of that time.",
-  }),
+  issuer: text(
+    "Issuer of the provider, e.g. https://login.example.org/realms/main. The server reads ISSUER/.well-known/openid-configuration. Empty: no provider.",
+  ),
+  client_id: text("Id of the server as a client of the provider."),
+  client_secret_file: path(
+    "File with the client's secret, readable by the server's user only. Empty: a public client, which PKCE alone protects.",
+  ),
+  name: text("Name of the provider on the sign-in screen. Empty: the issuer's host."),
+  scopes: list("Scopes that are requested. openid is always one of them.", { default: ["openid", "profile", "email"] }),
+  groups_claim: text(
+    "Claim with the groups of a person. A claim inside another one is written with a dot: realm_access.roles.",
+    { default: "groups" },
+  ),
+  rules: list(
+    'Roles of people, one rule each: "operator: group admins", "member acme beta: group sales", "reader *: domain example.org". An operator may do everything. A member sees and changes the recordings of these accounts, a reader sees them; * stands for all accounts. A person is selected by a group, a verified e-mail domain or a verified address (email anna@example.org). Nobody else gets in. Other rules end the sessions of all people whom the provider signed in.',
+  ),
+  session_minutes: duration(
+    "minutes",
+    "Maximum duration of a session that the provider opened. The person then signs in again, and the rules apply to the groups of that time.",
+    { default: 720, range: [5, 10_080] },
+  ),
 });
 
 const log = group("The log on standard error, one JSON object per line.", {
-  level: choice(["debug", "info", "warn", "error", "silent"], {
+  level: choice(["debug", "info", "warn", "error", "silent"], "Minimum severity of the log lines that are written.", {
     default: "info",
-    description: "Minimum severity of the log lines that are written.",
     flag: "--log-level",
+  }),
+});
+
+const fleet = group("Several machines that process recordings together; see docs/fleet.md.", {
+  broker: text(
+    "Address of the fleet's NATS server, e.g. tls://10.0.0.5:4222. The server then also sends parts of recordings to the workers of the fleet. Empty: this machine works alone.",
+    {
+      needsRestart: true,
+      pattern: "^(((tls|nats)://)?[^\\s/]+/?)?$",
+      form: "an address such as tls://10.0.0.5:4222, or empty",
+      flag: "--fleet",
+    },
+  ),
+  ca: path("File with the certificate of the fleet's authority (PEM), from transcribe fleet init.", {
+    needsRestart: true,
+  }),
+  certificate: path("File with this machine's certificate for the fleet (PEM), from transcribe fleet init.", {
+    needsRestart: true,
+  }),
+  key: path("File with the private key of fleet.certificate (PEM), readable by the program's user only.", {
+    needsRestart: true,
+  }),
+  machine: text("Name of this machine in the fleet; it must be the one in its certificate. Empty: the host name.", {
+    needsRestart: true,
+  }),
+  work_here: flag("Whether the server's own machine also processes parts of recordings that workers could process.", {
+    default: true,
+    needsRestart: true,
   }),
 });
 
@@ -364,43 +310,6 @@ const log = group("The log on standard error, one JSON object per line.", {
  * (`server.port`). Its environment variable is derived from the path (`TRANSCRIBE_QUEUE_SLOTS`) unless `env` names a
  * shorter one. `flag` is its option of `serve`.
  */
-const fleet = group("Several machines that process recordings together; see docs/fleet.md.", {
-  broker: text({
-    default: "",
-    description:
-      "Address of the fleet's NATS server, e.g. tls://10.0.0.5:4222. The server then also sends parts of recordings to the workers of the fleet. Empty: this machine works alone.",
-    needsRestart: true,
-    pattern: "^(((tls|nats)://)?[^\\s/]+/?)?$",
-    form: "an address such as tls://10.0.0.5:4222, or empty",
-    flag: "--fleet",
-  }),
-  ca: path({
-    default: "",
-    description: "File with the certificate of the fleet's authority (PEM), from transcribe fleet init.",
-    needsRestart: true,
-  }),
-  certificate: path({
-    default: "",
-    description: "File with this machine's certificate for the fleet (PEM), from transcribe fleet init.",
-    needsRestart: true,
-  }),
-  key: path({
-    default: "",
-    description: "File with the private key of fleet.certificate (PEM), readable by the program's user only.",
-    needsRestart: true,
-  }),
-  machine: text({
-    default: "",
-    description: "Name of this machine in the fleet; it must be the one in its certificate. Empty: the host name.",
-    needsRestart: true,
-  }),
-  work_here: flag({
-    default: true,
-    description: "Whether the server's own machine also processes parts of recordings that workers could process.",
-    needsRestart: true,
-  }),
-});
-
 export const settingsSchema = group("Settings of the transcribe server.", {
   server,
   storage,

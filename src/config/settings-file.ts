@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { codeOf, messageOf } from "../text/index.ts";
+import { codeOf, messageOf, valueOr } from "../text/index.ts";
 
 /** Settings file of a machine's service, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
@@ -16,16 +16,9 @@ interface SettingsFileChoice {
 export function chooseSettingsFile({ named, inEnvironment, defaultFile }: SettingsFileChoice): string | undefined {
   const chosen = named ?? inEnvironment;
   if (chosen !== undefined) return chosen === "" ? undefined : chosen;
-  return mayBeThere(defaultFile) ? defaultFile : undefined;
-}
-
-/** Returns whether a file may exist. An unreadable one may: without it, a command might use another data directory. */
-function mayBeThere(file: string): boolean {
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
+  // A file that cannot be examined may exist: without it, a command might use another data directory.
+  const mayExist = valueOr(() => statSync(defaultFile, { throwIfNoEntry: false }) !== undefined, true);
+  return mayExist ? defaultFile : undefined;
 }
 
 const MAX_FILE_BYTES = 128 * 1024;

@@ -54,32 +54,17 @@ export function readQuantity(text: string, unit: Unit): Quantity {
   return { ok: true, value };
 }
 
-const written: Readonly<Record<Unit, readonly (readonly [factor: number, name: string])[]>> = {
-  bytes: [
-    [1024 ** 3, " GiB"],
-    [1024 ** 2, " MiB"],
-    [1024, " KiB"],
-    [1, " bytes"],
-  ],
-  seconds: [
-    [86_400, "d"],
-    [3600, "h"],
-    [60, "m"],
-    [1, "s"],
-  ],
-  minutes: [
-    [1440, "d"],
-    [60, "h"],
-    [1, "m"],
-  ],
-  days: [[1, "d"]],
-};
+const writtenSizes = { " GiB": 1024 ** 3, " MiB": 1024 ** 2, " KiB": 1024, " bytes": 1 };
+const writtenDurations = { d: 86_400, h: 3600, m: 60, s: 1 };
 
 /** Formats a number in the largest unit in which it is a whole number, e.g. `512 MiB`, `18h`. */
 export function writeQuantity(value: number, unit: Unit): string {
-  const found = written[unit].find(([factor]) => value !== 0 && value % factor === 0);
-  if (found === undefined) return "0";
-  return value === 1 && unit === "bytes" ? "1 byte" : `${value / found[0]}${found[1]}`;
+  if (value === 0) return "0";
+  if (value === 1 && unit === "bytes") return "1 byte";
+  const count = unit === "bytes" ? value : value * inSeconds[unit];
+  const units = Object.entries(unit === "bytes" ? writtenSizes : writtenDurations);
+  const [name, factor] = units.find(([, each]) => count % each === 0) ?? ["", 1];
+  return `${count / factor}${name}`;
 }
 
 /** Returns the factor of a unit's name, or the reason why the name cannot be used here. */

@@ -1,5 +1,5 @@
-export { bundlePage, type ConsoleAssets } from "./bundle-page.ts";
-export { type Console, consolePath, createConsole, isConsolePath, toConsoleAnswer } from "./console.ts";
+export { bundlePage, type ConsoleAssets } from "./server/bundle-page.ts";
+export { type Console, consolePath, createConsole, isConsolePath, toConsoleAnswer } from "./server/console.ts";
 export {
   checkIssuer,
   createLink,
@@ -10,5 +10,5 @@ export {
   removePassword,
   setPassword,
   signOutEverywhere,
-} from "./entry/index.ts";
-export type { WorkerStatus } from "./services.ts";
+} from "./server/entry/index.ts";
+export type { WorkerStatus } from "./server/services.ts";

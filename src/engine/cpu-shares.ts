@@ -1,4 +1,4 @@
-import type { Start } from "./protocol.ts";
+import type { WorkerStart } from "../operations/index.ts";
 
 /** Maximum number of concurrent operations by default. Each needs working memory of its own: 200 MB with base, or more. */
 const MAX_CONCURRENT_OPERATIONS = 4;
@@ -14,7 +14,7 @@ const MAX_CONCURRENT_OPERATIONS = 4;
 export function cpuShares(
   threads: number,
   atOnce = MAX_CONCURRENT_OPERATIONS,
-): Pick<Start, "lanes" | "threads" | "speechThreads"> {
+): Pick<WorkerStart, "lanes" | "threads" | "speechThreads"> {
   const lanes = Math.min(threads, atOnce);
   const threadsEach = Math.floor(threads / lanes);
   return { lanes, threads: threadsEach, speechThreads: threadsEach };

@@ -1,4 +1,4 @@
-import type { DecoderWork } from "./protocol.ts";
+import type { DecoderWork } from "../operations/index.ts";
 
 /** Work of a worker's decoder in slots, by all of its processes. */
 export interface DecoderStatus extends DecoderWork {

@@ -1,7 +1,6 @@
 import { memoryKills } from "../machine/index.ts";
+import type { CompletedOperation, WorkerStart } from "../operations/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { CompletedOperation } from "./completed-operation.ts";
-import type { Start } from "./protocol.ts";
 import { TimeLimits } from "./time-limits.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 
@@ -9,11 +8,14 @@ export interface EngineOptions {
   /** Command line that starts a worker. */
   readonly command: readonly string[];
   /**
-   * Returns what the workers load: one `Start` for the only worker, or one for each GPU. The engine calls it before
-   * each start of a worker and passes how the previous one exited. It can then leave out a CPU variant or a GPU. The
-   * signal is aborted when the engine is closed.
+   * Returns what the workers load: one `WorkerStart` for the only worker, or one for each GPU. The engine calls it
+   * before each start of a worker and passes how the previous one exited. It can then leave out a CPU variant or a GPU.
+   * The signal is aborted when the engine is closed.
    */
-  readonly prepare: (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<readonly [Start, ...Start[]]>;
+  readonly prepare: (
+    exit: UnexpectedExit | null,
+    signal: AbortSignal,
+  ) => Promise<readonly [WorkerStart, ...WorkerStart[]]>;
   readonly log: Logger;
   /** Called for each completed operation except self-tests. */
   readonly onCompletion?: (completed: CompletedOperation) => void;

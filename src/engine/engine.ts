@@ -1,8 +1,8 @@
 import { Value } from "@sinclair/typebox/value";
+import { type OperationName, operations, type Params, type Result } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type EngineOptions, type ResolvedOptions, withDefaults } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
-import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
 import { TaskQueue } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
@@ -12,7 +12,7 @@ import type { UnexpectedExit } from "./worker-exit.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 
 /** Operations that wait for a lane: those of the recognizer, and the others. */
-export interface WaitingOperations {
+interface WaitingOperations {
   readonly speech: number;
   readonly speakers: number;
 }

@@ -1,6 +1,6 @@
+import type { Params } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { Engine } from "./engine.ts";
-import type { Params } from "./protocol.ts";
 
 interface HealthCheckOptions {
   readonly engine: Pick<Engine, "run" | "status">;

@@ -1,6 +1,6 @@
+import type { OperationName, Params } from "../operations/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { EngineCrashError } from "./errors.ts";
-import type { OperationName, Params } from "./protocol.ts";
 import { type AttemptRecord, finalError, recordInterruption } from "./task.ts";
 import { TimeLimits } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
-import { BLOCK_SECONDS, SAMPLE_RATE, type Span, secondsOf, type WorkArea } from "../timeline/index.ts";
-import type { OperationName, Params, Start } from "./protocol.ts";
+import { BLOCK_SECONDS } from "../blocks/index.ts";
+import type { OperationName, Params, WorkerStart } from "../operations/index.ts";
+import { SAMPLE_RATE, type Span, secondsOf, type WorkArea } from "../timeline/index.ts";
 
 /** An operation and its parameters. */
 export interface Operation<N extends OperationName = OperationName> {
@@ -86,7 +87,7 @@ export class TimeLimits {
   }
 
   /** Returns the seconds after which a worker that is still not ready is considered stuck. */
-  ofStart({ speechModel }: Start): number {
+  ofStart({ speechModel }: WorkerStart): number {
     return this.#startSeconds + loadSeconds(speechModel);
   }
 

@@ -1,4 +1,4 @@
-import type { FromWorker, Start } from "./protocol.ts";
+import type { FromWorker, WorkerStart } from "../operations/index.ts";
 import type { Task } from "./task.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 
@@ -10,7 +10,7 @@ export interface WorkerEvents {
    * Returns what the worker loads at its next start; null when the worker is no longer needed and was closed.
    * @param exit how the previous process exited; null for the first process, and after an expected exit
    */
-  prepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null>;
+  prepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<WorkerStart | null>;
   /** Called when the worker starts to accept operations. */
   onReady(): void;
   /**

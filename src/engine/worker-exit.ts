@@ -1,4 +1,4 @@
-import type { GpuFailure, Start, WorkerRole } from "./protocol.ts";
+import type { GpuFailure, WorkerRole, WorkerStart } from "../operations/index.ts";
 
 /** The operations that a worker is running, by their ids. */
 export interface RunningOperations {
@@ -32,7 +32,7 @@ export interface UnexpectedExit extends ProcessExit {
 }
 
 /** Returns the parts of a worker's exit that name the worker. */
-export function identityOf(start: Start | null): Pick<UnexpectedExit, "gpu" | "role"> {
+export function identityOf(start: WorkerStart | null): Pick<UnexpectedExit, "gpu" | "role"> {
   const { gpu, role } = start ?? {};
   return { ...(gpu === undefined ? {} : { gpu: gpu.label }), ...(role === undefined ? {} : { role }) };
 }
@@ -44,16 +44,9 @@ export function describeExit({ killedForMemory, signal, exitCode }: ProcessExit,
 }
 
 /** Signals of a crash. SIGKILL is not among them: it comes from outside, often because memory is short. */
-const crashSignals: ReadonlySet<string | number> = new Set([
-  "SIGILL",
-  "SIGSEGV",
-  "SIGBUS",
-  "SIGFPE",
-  "SIGABRT",
-  "SIGTRAP",
-]);
+const crashSignals: readonly (string | number)[] = ["SIGILL", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGTRAP"];
 
 /** Returns whether a process that ended with this signal crashed by itself. */
 export function isCrashSignal(signal: string | number): boolean {
-  return crashSignals.has(signal);
+  return crashSignals.includes(signal);
 }

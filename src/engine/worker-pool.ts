@@ -1,5 +1,5 @@
+import type { WorkerStart } from "../operations/index.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
-import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
 import { modelOf } from "./time-limits.ts";
 import { EngineWorker } from "./worker.ts";
@@ -10,8 +10,8 @@ import type { WorkerState, WorkerStatus } from "./worker-state.ts";
 /** The combined status of all workers. */
 export interface PoolStatus {
   /**
-   * The best state of all workers, in the order of `nearestToWorking`. With speaker workers, the worse of theirs and that
-   * of the others.
+   * The best state of all workers, in the order of `nearestToWorking`. With speaker workers, the worse of theirs and
+   * that of the others.
    */
   readonly state: WorkerState;
   /** The problem, when every worker in that state has one. */
@@ -31,9 +31,9 @@ interface Member {
 const nearestToWorking: readonly WorkerState[] = ["ready", "waking", "asleep", "starting", "failing", "closed"];
 
 /**
- * The workers: one for each `Start` that `prepare` returns. `prepare` is called again whenever one of them starts. A
- * crash of one worker does not harm the others. Operations without the recognizer run in the speaker workers. Where there
- * are none, they run in the first worker, so that the CPU's threads belong to one process.
+ * The workers: one for each `WorkerStart` that `prepare` returns. `prepare` is called again whenever one of them
+ * starts. A crash of one worker does not harm the others. Operations without the recognizer run in the speaker workers.
+ * Where there are none, they run in the first worker, so that the CPU's threads belong to one process.
  */
 export class WorkerPool {
   readonly #options: ResolvedOptions;
@@ -43,7 +43,7 @@ export class WorkerPool {
   /** The latest call of `prepare`; the calls run one after the other. */
   #preparing: Promise<unknown> = Promise.resolve();
   /** A call of `prepare` that has not begun, for workers that start without a crash. */
-  #next: Promise<readonly Start[]> | null = null;
+  #next: Promise<readonly WorkerStart[]> | null = null;
   #restartsOfDismissed = 0;
 
   constructor(options: ResolvedOptions, events: Omit<WorkerEvents, "prepare">) {
@@ -106,7 +106,7 @@ export class WorkerPool {
   }
 
   /** @param planned what the worker loads at its first start; null: `prepare` is called */
-  #add(name: string | null, planned: Start | null): void {
+  #add(name: string | null, planned: WorkerStart | null): void {
     let first = planned;
     const worker = new EngineWorker(this.#options, {
       ...this.#events,
@@ -120,14 +120,14 @@ export class WorkerPool {
     worker.start();
   }
 
-  async #prepare(worker: EngineWorker, exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null> {
+  async #prepare(worker: EngineWorker, exit: UnexpectedExit | null, signal: AbortSignal): Promise<WorkerStart | null> {
     const shared = exit === null ? this.#next : null;
     const prepared = await (shared ?? this.#callPrepare(exit, signal));
     signal.throwIfAborted();
     return this.#assign(worker, prepared);
   }
 
-  #callPrepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<readonly Start[]> {
+  #callPrepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<readonly WorkerStart[]> {
     const starts = this.#preparing
       .catch(() => {})
       .then(() => {
@@ -141,7 +141,7 @@ export class WorkerPool {
   }
 
   /** Assigns a worker to each start. @returns the start of the calling worker; null when none is left for it */
-  #assign(caller: EngineWorker, starts: readonly Start[]): Start | null {
+  #assign(caller: EngineWorker, starts: readonly WorkerStart[]): WorkerStart | null {
     const self = this.#members.find(({ worker }) => worker === caller);
     if (self === undefined) return null;
     const others = this.#members.filter((member) => member !== self);
@@ -178,7 +178,7 @@ function isOfSpeakers(name: string | null): boolean {
 }
 
 /** Returns the starts with the names of their workers: the GPU's label, empty without a GPU; speaker workers have numbers. */
-function namesOf(starts: readonly Start[]): { readonly name: string; readonly start: Start }[] {
+function namesOf(starts: readonly WorkerStart[]): { readonly name: string; readonly start: WorkerStart }[] {
   let speakers = 0;
   return starts.map((start) => ({
     name: start.role === "speakers" ? `${ofSpeakers}${speakers++}` : (start.gpu?.label ?? ""),

@@ -1,8 +1,8 @@
 import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
+import { type FromWorker, fromWorkerSchema, type ToWorker, type WorkerStart } from "../operations/index.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
-import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./protocol.ts";
 import type { ProcessExit } from "./worker-exit.ts";
 
 interface ProcessEvents {
@@ -37,7 +37,7 @@ export class WorkerProcess {
   #gone = false;
 
   constructor(
-    start: Start,
+    start: WorkerStart,
     options: Pick<ResolvedOptions, "command" | "killMilliseconds" | "memoryKills">,
     events: ProcessEvents,
   ) {
@@ -113,8 +113,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Returns whether the kernel killed the process. Its counter is that of all processes of the container or service. If it
-   * killed another one while this one ran, a later signal of a person is taken for the kernel's.
+   * Returns whether the kernel killed the process. Its counter is that of all processes of the container or service. If
+   * it killed another one while this one ran, a later signal of a person is taken for the kernel's.
    */
   #wasKilledForMemory({ signal }: ProcessExit): boolean {
     return signal === "SIGKILL" && !this.#isKilled && this.#options.memoryKills() > this.#killsBefore;

@@ -1,5 +1,5 @@
+import type { Gpu, GpuMemory, WorkerRole } from "../operations/index.ts";
 import type { DecoderStatus } from "./decoder-count.ts";
-import type { Gpu, GpuMemory, WorkerRole } from "./protocol.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 

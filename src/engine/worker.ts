@@ -1,8 +1,14 @@
+import {
+  type CountedOperation,
+  describeWork,
+  type FromWorker,
+  type Params,
+  type SpeechDevice,
+  type WorkerStart,
+} from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
-import { type CountedOperation, describeWork, type SpeechDevice } from "./completed-operation.ts";
 import { DecoderCount } from "./decoder-count.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
-import type { FromWorker, Params, Start } from "./protocol.ts";
 import { suspectsById, type Task } from "./task.ts";
 import { Lanes } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
@@ -22,14 +28,14 @@ const FAILURES_UNTIL_FAILING = 3;
 export class EngineWorker {
   readonly #options: ResolvedOptions;
   readonly #events: WorkerEvents;
-  /** The number of lanes comes from the `Start`. */
+  /** The number of lanes comes from the `WorkerStart`. */
   readonly #lanes = new Lanes();
   /** Watches the start, in which a driver may hang, and the operations by their ids. */
   readonly #watchdog: Watchdog<"start" | number>;
   readonly #closing = new AbortController();
   #state: State = { name: "preparing", reported: "starting", restartTimer: null };
   /** The start message of the latest process; null before the first. */
-  #start: Start | null = null;
+  #start: WorkerStart | null = null;
   /** Speech models that the process has used, so that they need no loading time. */
   readonly #modelsUsed = new Set<string>();
   /** Whether the process is to be replaced as soon as it is idle. */

@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
+import { MachineError } from "../disk/index.ts";
 import { ownCommand, residentBytes } from "../program/index.ts";
-import { MachineError } from "../storage/index.ts";
 import { ExpectedError } from "../text/index.ts";
 import type { ExportDocument, ExportHead, ExportSegment } from "./document.ts";
 import type { ExportFormat } from "./formats.ts";

@@ -72,7 +72,7 @@ export function wholeSeconds({ durationSeconds }: Pick<ExportHead, "durationSeco
 /** Returns the document's details as text, in the order in which every format shows them. */
 export function documentDetails(head: ExportHead): { label: string; value: string }[] {
   const details = [
-    { label: "Date", value: dateInWords(head.createdAt) },
+    { label: "Date", value: `${dateFormat.format(head.createdAt)} UTC` },
     { label: "Length", value: clockTime(wholeSeconds(head) * 1000) },
   ];
   if (head.language !== null) details.push({ label: "Language", value: languageInWords(head.language) });
@@ -89,12 +89,8 @@ export function clockTime(milliseconds: number): string {
     .join(":");
 }
 
-const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
-
 // The time is always UTC, so that the same record gives the same bytes on every machine.
-function dateInWords(milliseconds: number): string {
-  return `${dateFormat.format(milliseconds)} UTC`;
-}
+const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
 

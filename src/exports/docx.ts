@@ -23,6 +23,7 @@ import { toTurns } from "./turns.ts";
 export async function writeDocx(document: ExportDocument): Promise<Uint8Array> {
   const title = documentTitle(document);
   const around = directionOfLanguage(document.language);
+  const pageNumber = new TextRun({ children: [PageNumber.CURRENT, " / ", PageNumber.TOTAL_PAGES] });
   const head = [
     new Paragraph({ heading: HeadingLevel.HEADING_1, ...directed(directionOfText(title)), children: runs(title) }),
     ...documentDetails(document).map(({ label, value }) => {
@@ -38,7 +39,7 @@ export async function writeDocx(document: ExportDocument): Promise<Uint8Array> {
     sections: [
       {
         headers: { default: new Header({ children: [pageEdge(around, runs(title))] }) },
-        footers: { default: new Footer({ children: [pageEdge(around, [pageNumber()])] }) },
+        footers: { default: new Footer({ children: [pageEdge(around, [pageNumber])] }) },
         children: head,
       },
     ],
@@ -58,10 +59,6 @@ function directed(direction: Direction): { bidirectional?: true } {
 
 function pageEdge(direction: Direction, children: TextRun[]): Paragraph {
   return new Paragraph({ style: "PageEdge", ...directed(direction), children });
-}
-
-function pageNumber(): TextRun {
-  return new TextRun({ children: [PageNumber.CURRENT, " / ", PageNumber.TOTAL_PAGES] });
 }
 
 /** Returns the document's styles. Sizes are in half points, spaces in twentieths of a point. */

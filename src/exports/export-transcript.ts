@@ -45,7 +45,7 @@ export async function exportTranscript(
   try {
     if (isTextFormat(format)) {
       // Loaded when needed: its rules of Unicode for line breaks take 20 ms, which every command would spend.
-      const { textWriters } = await import("./text-writers.ts");
+      const { textWriters } = await import("./text-formats.ts");
       const segments = withPauses(document.segments, options.signal);
       const parts = withPauses(textWriters[format]({ ...document, segments }), options.signal);
       return await writeText(parts, { ...options, path });

@@ -1,4 +1,4 @@
-import { speakerLabel, type Transcript } from "../recordings/index.ts";
+import { speakerLabel, type Transcript } from "../transcripts/index.ts";
 import type { ExportDocument } from "./document.ts";
 
 /**

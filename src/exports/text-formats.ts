@@ -1,5 +1,7 @@
 import { cleanText } from "../text/index.ts";
+import { writeEaf, writeTextGrid } from "./annotation-formats.ts";
 import { type Cue, toCues } from "./cues.ts";
+import { writeCsv, writeJson, writeRttm, writeTsv } from "./data-formats.ts";
 import {
   clockTime,
   documentDetails,
@@ -8,11 +10,26 @@ import {
   speakerName,
   wholeSeconds,
 } from "./document.ts";
+import type { TextFormat } from "./formats.ts";
 import { toTurns } from "./turns.ts";
 import { xmlText } from "./xml-text.ts";
 
+/** Writers of the formats that are text, which need no process of their own. */
+export const textWriters: Readonly<Record<TextFormat, (document: ExportDocument) => AsyncIterable<string>>> = {
+  txt: writeTxt,
+  srt: writeSrt,
+  vtt: writeVtt,
+  json: writeJson,
+  rttm: writeRttm,
+  csv: writeCsv,
+  textgrid: writeTextGrid,
+  eaf: writeEaf,
+  tsv: writeTsv,
+  lrc: writeLrc,
+};
+
 /** Writes plain text: title and details, then every turn under its time and speaker. */
-export async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
+async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
   yield `${documentTitle(document)}\n\n`;
   for (const { label, value } of documentDetails(document)) yield `${`${label}:`.padEnd(10)} ${value}\n`;
   for await (const turn of toTurns(document.segments)) {
@@ -21,7 +38,7 @@ export async function* writeTxt(document: ExportDocument): AsyncGenerator<string
 }
 
 /** Writes SubRip: numbered cues, times with a comma. The format has no field for speakers. */
-export async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
+async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
   let number = 0;
   for await (const cue of toCues(document)) {
     yield `${++number}\n${timesOf(cue, ",")}\n${cue.lines.map(withoutMarkup).join("\n")}\n\n`;
@@ -40,7 +57,7 @@ function withoutMarkup(line: string): string {
 }
 
 /** Writes WebVTT (W3C), with the speaker of every cue as its voice. */
-export async function* writeVtt(document: ExportDocument): AsyncGenerator<string> {
+async function* writeVtt(document: ExportDocument): AsyncGenerator<string> {
   yield "WEBVTT\n\n";
   for await (const cue of toCues(document)) {
     const voice = xmlText(speakerName(document, cue.speaker));
@@ -50,7 +67,7 @@ export async function* writeVtt(document: ExportDocument): AsyncGenerator<string
 }
 
 /** Writes LRC, one line for each segment. Like SubRip, the format has no field for speakers. */
-export async function* writeLrc(document: ExportDocument): AsyncGenerator<string> {
+async function* writeLrc(document: ExportDocument): AsyncGenerator<string> {
   // A bracket in the title would close its tag.
   yield `[ti:${documentTitle(document).replaceAll("[", "(").replaceAll("]", ")")}]\n`;
   yield `[length:${lrcTime(wholeSeconds(document) * 1000).slice(0, -3)}]\n\n`;

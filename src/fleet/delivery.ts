@@ -1,31 +1,14 @@
-import type { JsMsg } from "@nats-io/jetstream";
+import type { DeliveryInfo, JsMsg } from "@nats-io/jetstream";
 import { type Msg, nanos } from "@nats-io/transport-node";
 
-/** An operation that the broker delivered to this machine. It ends with `ack`, `nak` or `term`; the first of them counts. */
-export interface Delivery {
-  readonly data: Uint8Array;
-  /** 1, or more if an earlier worker did not finish the operation. */
-  readonly count: number;
-  /** Reports progress, so that the broker does not deliver it to another worker. */
-  working(): void;
-  /** Reports that it needs no other worker. */
-  ack(): void;
-  /** Returns it to the broker, which delivers it again after a pause. */
-  nak(pauseMilliseconds?: number): void;
-  /** Reports that no worker can read it. */
-  term(reason: string): void;
-}
-
-/** Returns a message that the library's consumer fetched. */
-export function deliveryOf(message: JsMsg): Delivery {
-  return {
-    data: message.data,
-    count: message.info.deliveryCount,
-    working: () => message.working(),
-    ack: () => message.ack(),
-    nak: (pauseMilliseconds) => message.nak(pauseMilliseconds),
-    term: (reason) => message.term(reason),
-  };
+/**
+ * An operation that the broker delivered to this machine: a message of the library's consumer, or a FetchedMessage. It
+ * ends with `ack`, `nak`, with which the broker delivers it again after a pause, or `term`, because no worker can read it;
+ * the first of them counts. `working` reports progress, so that the broker does not deliver it to another worker.
+ */
+export interface Delivery extends Pick<JsMsg, "data" | "working" | "ack" | "nak" | "term"> {
+  /** The number of deliveries: more than 1 if an earlier worker did not finish the operation. */
+  readonly info: Pick<DeliveryInfo, "deliveryCount">;
 }
 
 /**
@@ -48,9 +31,9 @@ export class FetchedMessage implements Delivery {
     return this.#message.data;
   }
 
-  get count(): number {
+  get info(): Delivery["info"] {
     const tokens = (this.#message.reply ?? "").split(".");
-    return Number(tokens[COUNT_TOKEN + (tokens.length > SHORT_TOKENS ? 2 : 0)]);
+    return { deliveryCount: Number(tokens[COUNT_TOKEN + (tokens.length > SHORT_TOKENS ? 2 : 0)]) };
   }
 
   working(): void {
@@ -65,7 +48,7 @@ export class FetchedMessage implements Delivery {
     this.#end(pauseMilliseconds === 0 ? "-NAK" : `-NAK ${JSON.stringify({ delay: nanos(pauseMilliseconds) })}`);
   }
 
-  term(reason: string): void {
+  term(reason = ""): void {
     this.#end(`+TERM ${reason}`);
   }
 

@@ -16,7 +16,7 @@ import { brokerConfig, COORDINATOR } from "./broker-config.ts";
 import { type Credentials, createAuthority, issueCertificate } from "./certificates.ts";
 
 /** The directory of a fleet cannot be used, or a name is invalid; the message says what to do. */
-export class FleetDirectoryError extends ExpectedError {
+class FleetDirectoryError extends ExpectedError {
   override readonly name = "FleetDirectoryError";
 }
 
@@ -42,7 +42,7 @@ const fleetSchema = Type.Object(
 type Fleet = Static<typeof fleetSchema>;
 
 /** A fleet to be created. */
-export interface NewFleet {
+interface NewFleet {
   readonly broker: readonly string[];
   readonly port: number;
   readonly workers: readonly string[];

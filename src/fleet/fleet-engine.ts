@@ -1,13 +1,11 @@
+import { type AttemptRecord, type Engine, EngineOperationError } from "../engine/index.ts";
 import {
-  type AttemptRecord,
-  type Engine,
-  EngineOperationError,
   isSpanOperation,
   type OperationName,
   type Params,
   type Result,
   type SpanOperation,
-} from "../engine/index.ts";
+} from "../operations/index.ts";
 import { count } from "../text/index.ts";
 import { type CoordinatorStatus, encode, PRESENCE_MILLISECONDS, subjects } from "./messages.ts";
 import type { PendingOperation } from "./pending-operation.ts";

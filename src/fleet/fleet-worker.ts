@@ -235,7 +235,7 @@ export class FleetWorker {
 
   /** Asks the coordinator whether an operation may start or wait; if not, the broker gets it back. */
   async #mayGoOn({ delivery, abort }: Fetched, { id, coordinator }: Work, starts: boolean): Promise<boolean> {
-    const started: Started = { id, starts, delivery: delivery.count };
+    const started: Started = { id, starts, delivery: delivery.info.deliveryCount };
     const subject = subjects.started(coordinator, this.#options.machine);
     const { verdict } = await this.#ask(subject, encode(started), abort.signal);
     if (abort.signal.aborted) return false;

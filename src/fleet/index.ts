@@ -1,7 +1,7 @@
 export { Broker } from "./broker.ts";
 export { COORDINATOR } from "./broker-config.ts";
 export { credentialsEnd, credentialsTrouble } from "./check-credentials.ts";
-export { BrokerError, type BrokerOptions } from "./connection.ts";
+export type { BrokerOptions } from "./connection.ts";
 export { checkHost, checkNewNames, FleetDirectory } from "./fleet-directory.ts";
 export { FleetEngine, type FleetEngineOptions, type LocalEngine } from "./fleet-engine.ts";
 export { type FleetStatus, fleetStatus, type MachineStatus } from "./fleet-status.ts";

@@ -186,16 +186,6 @@ export class MessageError extends Error {
 
 type Attached = { readonly attachments: readonly { readonly bytes: number }[] };
 
-/** Packs a header and its attachments. */
-export function pack(header: Attached, contents: readonly Uint8Array[]): Uint8Array {
-  const { message, places } = layOut(
-    header,
-    contents.map(({ length }) => length),
-  );
-  for (const [at, place] of places.entries()) place.set(contents[at] as Uint8Array);
-  return message;
-}
-
 /**
  * Makes a message without the contents of its attachments: the header's length in four bytes, the header as JSON, and
  * the places of the attachments.

@@ -1,4 +1,5 @@
-import { openItem, type WorkArea, type WorkItem } from "../timeline/index.ts";
+import { openItem, type WorkItem } from "../blocks/index.ts";
+import type { WorkArea } from "../timeline/index.ts";
 import { layOut } from "./messages.ts";
 
 interface Attachment {

@@ -1,23 +1,20 @@
 import { Value } from "@sinclair/typebox/value";
+import { writeItem } from "../blocks/index.ts";
 import {
   type AttemptRecord,
-  dataOf,
   EngineCrashError,
   EngineKilledError,
   EngineOperationError,
   EngineStalledError,
-  operations,
-  type Params,
-  type Result,
-  type SpanOperation,
 } from "../engine/index.ts";
+import { dataOf, operations, type Params, type Result, type SpanOperation } from "../operations/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { SAMPLE_RATE, writeItem } from "../timeline/index.ts";
+import { SAMPLE_RATE } from "../timeline/index.ts";
 import { MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";
 
 /** The end of an operation, for the caller that requested it. */
-export type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
+type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
 
 /** An operation that the pipeline requested from the coordinator and that has not ended. */
 export interface PendingOperation {

@@ -5,9 +5,12 @@ import type { Published } from "./first-reports.ts";
 import { type cancelSchema, encode, MAX_MESSAGE_BYTES, subjects } from "./messages.ts";
 import { type PendingOperation, packOperation } from "./pending-operation.ts";
 
-interface PublicationsOptions {
+export interface PublicationsOptions {
   readonly broker: Broker;
-  /** See `RemoteWorkersOptions`. */
+  /**
+   * A second connection, which carries the parts of recordings to the broker. Otherwise the answers to workers wait behind
+   * megabytes. Parts use the other connection if it is omitted.
+   */
   readonly partsBroker?: Broker;
   /** This build, and this start of the coordinator. */
   readonly build: string;

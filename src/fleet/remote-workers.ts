@@ -1,7 +1,6 @@
-import { describeWork, type EngineOptions, RemoteAttempts } from "../engine/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import { type EngineOptions, RemoteAttempts } from "../engine/index.ts";
+import { describeWork } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
-import type { Broker } from "./broker.ts";
 import { FirstReports, type ReportLimits } from "./first-reports.ts";
 import { MachineLog } from "./machine-log.ts";
 import {
@@ -19,40 +18,21 @@ import {
   type WorkResult,
 } from "./messages.ts";
 import { acceptResult, type PendingOperation, UnableWorkerError } from "./pending-operation.ts";
-import { Publications } from "./publications.ts";
+import { Publications, type PublicationsOptions } from "./publications.ts";
 import { Roster } from "./roster.ts";
-import { Withdrawals } from "./withdrawals.ts";
+import { type RemoteWorkersEvents, Withdrawals } from "./withdrawals.ts";
 
-export interface RemoteWorkersOptions {
-  readonly broker: Broker;
-  /**
-   * A second connection, which carries the parts of recordings to the broker. Otherwise the answers to workers wait behind
-   * megabytes. Parts use the other connection if it is omitted.
-   */
-  readonly partsBroker?: Broker;
-  /** This build, and this start of the coordinator. */
-  readonly build: string;
+export interface RemoteWorkersOptions extends Omit<PublicationsOptions, "onPublished" | "onRemoved"> {
   readonly version: string;
-  readonly coordinator: string;
-  /** Returns the SHA-256 of the models that operations may need. */
-  readonly models: () => readonly string[];
   /** Called with every operation that a worker completed. */
   readonly onCompletion: (completed: Completed & { readonly machine: string }) => void;
   /** Limits of the attempts of workers. */
   readonly attempts?: RemoteAttempts;
   readonly reportLimits?: ReportLimits;
   readonly now: () => number;
-  readonly log: Logger;
 }
 
 type Completed = Parameters<NonNullable<EngineOptions["onCompletion"]>>[0];
-
-interface RemoteWorkersEvents {
-  /** Operations that have to start again, in their order. */
-  readonly onReturned: (operations: readonly PendingOperation[]) => void;
-  /** An operation ended, or a worker joined or left. */
-  readonly onChange: () => void;
-}
 
 /** Operations published for each lane of the workers: one that runs, and one that the worker fetches ahead. */
 const PUBLISHED_PER_LANE = 2;
@@ -99,12 +79,8 @@ export class RemoteWorkers {
       },
     });
     this.#withdrawals = new Withdrawals({
-      publications: this.#publications,
-      attempts: this.#attempts,
-      roster: this.roster,
-      log: this.#log,
-      onReturned: events.onReturned,
-      onChange: events.onChange,
+      ...{ publications: this.#publications, attempts: this.#attempts, roster: this.roster, log: this.#log },
+      ...events,
     });
     broker.subscribe(subjects.allPresence, (data, subject) => this.#onPresence(data, senderOf(subject)));
     broker.subscribe(subjects.started(coordinator, "*"), (data, subject) =>
@@ -191,11 +167,8 @@ export class RemoteWorkers {
       if (presence.leaves) this.#withdrawals.unaffected(({ machine }) => machine === sender);
       this.#events.onChange();
     } catch (error) {
-      this.#log.write("warn", sender, {
-        event: "fleet.message_refused",
-        kind: "presence",
-        trouble: messageOf(error),
-      });
+      const trouble = messageOf(error);
+      this.#log.write("warn", sender, { event: "fleet.message_refused", kind: "presence", trouble });
     }
     return null;
   }

@@ -1,22 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import {
-  dataOf,
-  EngineCrashError,
-  EngineKilledError,
-  EngineOperationError,
-  EngineStalledError,
-  operations,
-  type Params,
-  type SpanOperation,
-} from "../engine/index.ts";
-import { machineTrouble } from "../storage/index.ts";
+import { writeItem } from "../blocks/index.ts";
+import { machineTrouble } from "../disk/index.ts";
+import { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "../engine/index.ts";
+import { dataOf, operations, type Params, type SpanOperation } from "../operations/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { type WorkArea, writeItem } from "../timeline/index.ts";
+import type { WorkArea } from "../timeline/index.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
-import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
+import { layOut, MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";
 
 /** A speech model that a worker has. */
@@ -108,7 +101,7 @@ export async function runWork(
     signal.throwIfAborted();
     if (error instanceof MessageError) throw error;
     log.error({ event: "fleet.operation_failed", operation: work.operation, trouble: messageOf(error) });
-    return pack(header(outcomeOf(error), []), []);
+    return layOut(header(outcomeOf(error), []), []).message;
   }
 }
 

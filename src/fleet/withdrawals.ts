@@ -5,15 +5,18 @@ import type { PendingOperation, UnableWorkerError } from "./pending-operation.ts
 import type { Publications } from "./publications.ts";
 import type { Roster } from "./roster.ts";
 
-interface WithdrawalsOptions {
+export interface RemoteWorkersEvents {
+  /** Operations that have to start again, in their order. */
+  readonly onReturned: (operations: readonly PendingOperation[]) => void;
+  /** An operation ended, or a worker joined or left. */
+  readonly onChange: () => void;
+}
+
+interface WithdrawalsOptions extends RemoteWorkersEvents {
   readonly publications: Publications;
   readonly attempts: RemoteAttempts;
   readonly roster: Roster;
   readonly log: MachineLog;
-  /** Called with operations that have to start again, in their order. */
-  readonly onReturned: (operations: readonly PendingOperation[]) => void;
-  /** Called when an operation ended. */
-  readonly onChange: () => void;
 }
 
 /** Number of times that an operation is fetched without a report before this machine's own engine runs it. */

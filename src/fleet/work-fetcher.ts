@@ -118,7 +118,7 @@ export class WorkFetcher {
       try {
         consumer ??= await broker.stream.consumer(build, model);
         if (model === NO_MODEL) this.#noteCoordinator(consumer !== null);
-        const delivery = consumer === null ? null : await broker.stream.next(consumer, PULL_MILLISECONDS);
+        const delivery = (await consumer?.next({ expires: PULL_MILLISECONDS })) ?? null;
         if (consumer === null) await Bun.sleep(RETRY_MILLISECONDS);
         // The consumer may be gone with its stream. While operations arrive it need not be asked for.
         if (delivery === null) consumer = null;

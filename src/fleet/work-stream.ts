@@ -9,7 +9,7 @@ import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { messageOf } from "../text/index.ts";
 import { isAway } from "./check-credentials.ts";
 import { answerMilliseconds, BrokerError, payloadTrouble, REQUEST_MILLISECONDS } from "./connection.ts";
-import { type Delivery, deliveryOf, FetchedMessage } from "./delivery.ts";
+import { type Delivery, FetchedMessage } from "./delivery.ts";
 import { consumerOf, encode, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
@@ -44,7 +44,10 @@ export class WorkStream {
    */
   async reset(): Promise<void> {
     const manager = await this.#manager();
-    const config = {
+    const found = await this.#usableStream(manager);
+    // A new stream has no consumers of an earlier build.
+    if (found !== null) await manager.streams.delete(STREAM);
+    await manager.streams.add({
       name: STREAM,
       subjects: [subjects.allWork],
       retention: "workqueue",
@@ -52,11 +55,7 @@ export class WorkStream {
       discard: "new",
       max_bytes: STREAM_BYTES,
       num_replicas: 1,
-    } satisfies Parameters<JetStreamManager["streams"]["add"]>[0];
-    const found = await this.#usableStream(manager);
-    // A new stream has no consumers of an earlier build.
-    if (found !== null) await manager.streams.delete(STREAM);
-    await manager.streams.add(config);
+    });
   }
 
   /**
@@ -70,7 +69,7 @@ export class WorkStream {
 
   /** Returns the broker's report about the workers' shared consumer; null if the coordinator has not created it. */
   async consumerReport(build: string, model: string): Promise<BrokerReport | null> {
-    const info = await (await this.consumer(build, model))?.info(true);
+    const info = await this.#consumerInfo(build, model);
     if (info === undefined) return null;
     const storage = info.config.mem_storage === true ? "memory" : "file";
     return { storage, messages: info.num_pending + info.num_ack_pending, clock: clockOf(info) };
@@ -78,8 +77,11 @@ export class WorkStream {
 
   /** Returns the position of the last operation that the broker delivered to a worker; 0 if it delivered none. */
   async lastDelivered(build: string, model: string): Promise<number> {
-    const info = await (await this.consumer(build, model))?.info(true);
-    return info?.delivered.stream_seq ?? 0;
+    return (await this.#consumerInfo(build, model))?.delivered.stream_seq ?? 0;
+  }
+
+  async #consumerInfo(build: string, model: string) {
+    return await (await this.consumer(build, model))?.info(true);
   }
 
   /** Ensures that the workers' shared consumer for a subject exists. */
@@ -112,12 +114,6 @@ export class WorkStream {
       const isDisabled = error instanceof Error && error.name === "JetStreamNotEnabled";
       throw isDisabled ? noJetStream(error) : error;
     }
-  }
-
-  /** Waits for the next operation. @returns null if there is none within the time */
-  async next(consumer: Consumer, waitMilliseconds: number): Promise<Delivery | null> {
-    const message = await consumer.next({ expires: waitMilliseconds });
-    return message === null ? null : deliveryOf(message);
   }
 
   /**
@@ -153,20 +149,15 @@ export class WorkStream {
     // The broker may have other settings since the connection was lost.
     const trouble = payloadTrouble(this.#connection());
     if (trouble !== null) throw new BrokerError(trouble);
-    const found = await streamInfo(manager);
+    const found = await manager.streams.info(STREAM).catch((error: unknown) => {
+      if (error instanceof JetStreamApiError) return null;
+      throw error;
+    });
     if (found === null || found.config.storage === "memory") return found;
     throw new BrokerError(
       `the broker's stream ${STREAM} is stored in files, which must not hold audio; stop the broker, remove the folder of its JetStream (store_dir in nats.conf), and start it with the nats.conf of transcribe fleet init`,
     );
   }
-}
-
-/** Returns the stream; null if there is none. @throws {Error} if the broker does not answer */
-async function streamInfo(manager: JetStreamManager) {
-  return await manager.streams.info(STREAM).catch((error: unknown) => {
-    if (error instanceof JetStreamApiError) return null;
-    throw error;
-  });
 }
 
 function noJetStream(error: unknown): BrokerError {

@@ -1,11 +1,10 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, type Auditor, audit, type Workspace } from "../accounts/index.ts";
+import { type Store, tables, transact } from "../database/index.ts";
 import type { ExportFormat } from "../exports/index.ts";
-import { type Store, tables, transact } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { ClosedPlaces, isWithin, type OwnPlace } from "./closed-places.ts";
-import type { FileSystem } from "./file-calls.ts";
 import { mayBeInvalid } from "./file-names.ts";
 import { FileProcesses } from "./file-processes.ts";
 import { type Folder, type FolderAccess, FolderError, toFolder } from "./folders.ts";
@@ -50,37 +49,27 @@ const DEFAULT_FORMATS: readonly ExportFormat[] = ["txt"];
 export async function addFolder(
   store: Store,
   own: readonly OwnPlace[],
-  folder: NewFolder,
+  { account, workspace, path, target, formats, language, confirmedFiles }: NewFolder,
   by: Auditor,
   processes: FolderAccess = new FileProcesses(),
 ): Promise<AddedFolder> {
-  try {
-    return await add(store, new ClosedPlaces(own), folder, by, (path) => processes.at(path));
-  } finally {
-    processes.stop();
-  }
-}
-
-async function add(
-  store: Store,
-  closed: ClosedPlaces,
-  { account, workspace, path, target, formats, language, confirmedFiles }: NewFolder,
-  by: Auditor,
-  fileSystemOf: (path: string) => FileSystem,
-): Promise<AddedFolder> {
-  await requireUsable(path, "the folder", closed, fileSystemOf);
-  if (target != null) await requireUsable(target, "the directory for results", closed, fileSystemOf);
-  await using directory = await opened(path, fileSystemOf);
-  if (target != null) await (await opened(target, fileSystemOf))[Symbol.asyncDispose]();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => processes.stop());
+  const closed = new ClosedPlaces(own);
+  await requireUsable(path, "the folder", closed, processes);
+  if (target != null) await requireUsable(target, "the directory for results", closed, processes);
+  const directory = stack.use(await opened(path, processes));
+  if (target != null) await (await opened(target, processes))[Symbol.asyncDispose]();
   const marker = await tried(path, () => readMarker(directory));
   const isSticky = await tried(path, () => directory.isSticky());
   const isNew = store.select().from(tables.folders).where(eq(tables.folders.path, path)).get() === undefined;
   const confirmed = isNew ? await requireConfirmed(path, directory, confirmedFiles) : {};
+  // A column that is undefined keeps its value, or gets its default.
   const columns = {
-    ...(workspace === undefined ? {} : { workspaceId: workspace?.id ?? null }),
-    ...(target === undefined ? {} : { target }),
-    ...(formats === undefined ? {} : { formats: JSON.stringify(formats) }),
-    ...(language === undefined ? {} : { language }),
+    workspaceId: workspace === null ? null : workspace?.id,
+    target,
+    formats: formats && JSON.stringify(formats),
+    language,
   };
   const { row, before } = transact(store, (writer) => {
     const all = writer.select().from(tables.folders).all();
@@ -96,8 +85,8 @@ async function add(
         ? writer
             .insert(tables.folders)
             .values({
-              formats: JSON.stringify(DEFAULT_FORMATS),
               ...columns,
+              formats: columns.formats ?? JSON.stringify(DEFAULT_FORMATS),
               id: Bun.randomUUIDv7(),
               accountId: account.id,
               path,
@@ -128,27 +117,19 @@ async function add(
   return { folder: toFolder(row), before, isSticky };
 }
 
-async function requireUsable(
-  path: string,
-  what: string,
-  closed: ClosedPlaces,
-  fileSystemOf: (path: string) => FileSystem,
-): Promise<void> {
+async function requireUsable(path: string, what: string, closed: ClosedPlaces, processes: FolderAccess): Promise<void> {
   if (!isAbsolute(path)) throw new FolderError(`${path} is not an absolute path; begin it with /`);
-  try {
+  const check = async () => {
     // A closed directory is not accessed, and no message advises to create one there.
     requireOpen(closed.reasonAgainst(resolve(path)));
-    const files = fileSystemOf(path);
+    const files = processes.at(path);
     const real = await files.call("realPath", path);
     requireOpen(closed.reasonAgainst(real));
     if (real !== path) throw new FolderError(`${path} leads to ${real}; name that path, which has no links`);
     if ((await files.call("describe", path)).kind !== "directory") throw new FolderError(`${path} is not a directory`);
     requireOpen(await closed.reasonAgainstDirectory(path, files));
-  } catch (error) {
-    if (error instanceof FolderError) throw error;
-    if (isSilent(error)) throw silentError(path);
-    throw new FolderError(`${what} ${path} can't be used: ${reasonOf(error)}`);
-  }
+  };
+  await tried(path, check, (error) => `${what} ${path} can't be used: ${reasonOf(error)}`);
 }
 
 function requireOpen(reason: string | null): void {
@@ -216,8 +197,8 @@ function requireSeparate(
 }
 
 /** Opens a directory and tests whether files can be created and removed in it. */
-async function opened(path: string, fileSystemOf: (path: string) => FileSystem): Promise<OpenDirectory> {
-  const directory = await tried(path, async () => OpenDirectory.open(path, fileSystemOf(path)));
+async function opened(path: string, processes: FolderAccess): Promise<OpenDirectory> {
+  const directory = await tried(path, async () => OpenDirectory.open(path, processes.at(path)));
   try {
     await tried(path, () => directory.testWriting());
     return directory;
@@ -227,25 +208,24 @@ async function opened(path: string, fileSystemOf: (path: string) => FileSystem):
   }
 }
 
-async function tried<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Runs work on a path. @throws {FolderError} in words for any error, by default for one of the file system */
+async function tried<T>(path: string, work: () => Promise<T>, inWords = withoutRight(path)): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isSilent(error)) throw silentError(path);
-    // The rest of the message names the call and an internal path.
-    const [reason = ""] = messageOf(error).split(", ");
+    if (error instanceof FolderError) throw error;
+    const isSilent = error instanceof HindranceError && error.hindrance === "silent";
+    if (!isSilent) throw new FolderError(inWords(error));
     throw new FolderError(
-      `the server's user can't read and write in ${path} (${reason}); give it the right to create, rename and remove files there`,
+      `the file system of ${path} does not answer; check the connection to the file server, and repeat this command`,
     );
   }
 }
 
-function isSilent(error: unknown): boolean {
-  return error instanceof HindranceError && error.hindrance === "silent";
-}
-
-function silentError(path: string): FolderError {
-  return new FolderError(
-    `the file system of ${path} does not answer; check the connection to the file server, and repeat this command`,
-  );
+function withoutRight(path: string) {
+  return (error: unknown) => {
+    // The rest of the message names the call and an internal path.
+    const [reason = ""] = messageOf(error).split(", ");
+    return `the server's user can't read and write in ${path} (${reason}); give it the right to create, rename and remove files there`;
+  };
 }

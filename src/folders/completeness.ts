@@ -1,5 +1,5 @@
+import type { values } from "../database/index.ts";
 import { promisedMatroskaBytes } from "../media/index.ts";
-import type { values } from "../storage/index.ts";
 
 /** Why a file seems to be incomplete. */
 export type Doubt = (typeof values.doubts)[number];

@@ -1,9 +1,16 @@
+import { parse } from "node:path";
 import type { Account } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ExportError, type ExportFormat, ExportTooLargeError, exportExtension } from "../exports/index.ts";
-import { type ExportAnswers, safeFileName } from "../http/index.ts";
+import type { Recording } from "../database/index.ts";
+import {
+  ExportError,
+  type ExportFormat,
+  type ExportMaker,
+  ExportTooLargeError,
+  exportFileName,
+} from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
-import type { InternalCause, Recording } from "../recordings/index.ts";
+import type { InternalCause } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { explanationOf } from "./fault-texts.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
@@ -16,7 +23,7 @@ import { freeName, type NewFile, writeOnce } from "./write-once.ts";
 export interface DeliverServices {
   readonly files: FolderFiles;
   readonly library: Pick<Library, "find" | "transcript">;
-  readonly exports: Pick<ExportAnswers, "make">;
+  readonly exports: Pick<ExportMaker, "make">;
   readonly limits: () => Settings["limits"];
   readonly log: Logger;
   readonly now: () => number;
@@ -61,14 +68,10 @@ const machineCauses: ReadonlySet<string> = new Set<InternalCause>([
  */
 export async function deliverFile(services: DeliverServices, delivery: Delivery): Promise<void> {
   const { file } = delivery;
-  const { files, library } = services;
+  const { files } = services;
   switch (file.state) {
-    case "transcribing": {
-      const recording = file.recordingId === null ? null : library.find(file.recordingId);
-      const state = stateAfter(services, file, recording);
-      if (state !== null) await deliverFile(services, { ...delivery, file: { ...file, ...state } });
-      return;
-    }
+    case "transcribing":
+      return await follow(services, delivery);
     case "postponed": {
       const isThere = await workingIn("folder", async () => (await delivery.directory.describe(file.name)) !== null);
       if (!isThere) files.forget(file);
@@ -85,29 +88,29 @@ export async function deliverFile(services: DeliverServices, delivery: Delivery)
   }
 }
 
-/** Stores how the recording of a file ended. @returns the next state, if the file has more work now */
-function stateAfter(
-  { files, now }: DeliverServices,
-  file: FolderFile,
-  recording: Recording | null,
-): Pick<FolderFile, "state" | "reason" | "attempts"> | null {
-  if (recording?.status === "queued" || recording?.status === "processing") return null;
-  if (recording?.status === "completed") {
+/** Stores how the recording of a file has ended, and continues with what is to be done then. */
+async function follow(services: DeliverServices, delivery: Delivery): Promise<void> {
+  const { files, library, now } = services;
+  const { file } = delivery;
+  const recording = file.recordingId === null ? null : library.find(file.recordingId);
+  if (recording === null) return await fail(services, delivery, "deleted");
+  const { status, failureReason, failureCause } = recording;
+  if (status === "queued" || status === "processing") return;
+  if (status === "completed") {
     files.transcribed(file);
-    return { state: "delivering", reason: null, attempts: 0 };
+    return await deliverResults(services, { ...delivery, file: { ...file, state: "delivering", attempts: 0 } });
   }
   const isPostponed = file.attempts < MAX_POSTPONEMENTS;
-  if (recording?.failureReason === "quota_exceeded" && isPostponed) {
-    files.postpone(file, (Math.floor(now() / DAY) + 1) * DAY);
-    return null;
-  }
-  if (recording !== null && machineCauses.has(recording.failureCause ?? "") && isPostponed) {
+  if (failureReason === "quota_exceeded" && isPostponed) files.postpone(file, (Math.floor(now() / DAY) + 1) * DAY);
+  else if (machineCauses.has(failureCause ?? "") && isPostponed) {
     files.postpone(file, now() + Math.min(DAY, HOUR * 2 ** file.attempts));
-    return null;
-  }
-  const reason = recording === null ? "deleted" : faultOf(recording);
-  files.fail(file, reason);
-  return { state: "failing", reason, attempts: file.attempts };
+  } else await fail(services, delivery, faultOf(recording));
+}
+
+async function fail(services: DeliverServices, delivery: Delivery, reason: FileFault): Promise<void> {
+  const { file } = delivery;
+  services.files.fail(file, reason);
+  await explainFault(services, { ...delivery, file: { ...file, state: "failing", reason } });
 }
 
 function faultOf({ failureReason, failureCause }: Recording): FileFault {
@@ -120,15 +123,12 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
   const { files, library } = services;
   const { folder, account, file, target } = delivery;
   const recording = file.recordingId === null ? null : library.find(file.recordingId);
-  if (recording === null) {
-    files.fail(file, "deleted");
-    return await deliverFile(services, { ...delivery, file: { ...file, state: "failing", reason: "deleted" } });
-  }
+  if (recording === null) return await fail(services, delivery, "deleted");
   const source = await locate(delivery);
   // After a crash, its results are recognized by this name, also if somebody removes the file.
   if (source !== null && source.name !== file.name) files.follow(file, source);
   const owner = source?.owner ?? (await workingIn("folder", () => delivery.directory.owner()));
-  const name = stemOf(source?.name ?? file.name);
+  const name = parse(source?.name ?? file.name).name;
   // The workspace of the folder may have changed since the file was taken.
   const transcript = library.transcript({ kind: "application", account, workspaceId: null }, recording);
   const results: NewFile[] = [];
@@ -141,10 +141,9 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
     const content = await exported(services, delivery, transcript, format);
     if (content === null) {
       await write();
-      files.fail(file, "not_exported");
-      return await deliverFile(services, { ...delivery, file: { ...file, state: "failing", reason: "not_exported" } });
+      return await fail(services, delivery, "not_exported");
     }
-    const wanted = safeFileName(name, exportExtension(format));
+    const wanted = exportFileName(name, format);
     results.push({ name: wanted, content, owner, temporaryName: `.transcribe-${file.id}.${format}.part` });
   }
   await write();
@@ -196,10 +195,4 @@ async function explainFault({ files, limits, log }: DeliverServices, delivery: D
   files.finish(file);
   delivery.onEnd("failed");
   log.info({ event: "folder.failed", folderId: folder.id, recordingId: file.recordingId, reason: file.reason });
-}
-
-/** Returns a name without its extension. */
-function stemOf(name: string): string {
-  const stem = name.replace(/\.[^.]*$/, "");
-  return stem === "" ? name : stem;
 }

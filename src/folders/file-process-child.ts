@@ -1,8 +1,29 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { dieWithParent } from "../program/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { type FileCallName, type FileCalls, runFileCall } from "./file-calls.ts";
-import { type FileReply, type FileRequest, fileRequestSchema, started } from "./file-protocol.ts";
+import { type FileCallName, type FileCalls, fileCalls, runFileCall } from "./file-calls.ts";
+
+const names = Object.keys(fileCalls) as FileCallName[];
+
+/** A call that the server sends to a process for files. */
+const fileRequestSchema = Type.Object({
+  id: Type.Integer(),
+  name: Type.Unsafe<FileCallName>({ ...Type.Union(names.map((name) => Type.Literal(name))) }),
+  args: Type.Array(Type.Unknown()),
+});
+export type FileRequest = Static<typeof fileRequestSchema>;
+
+/** The answer of the process: the value that the call returned, or its error. */
+export const fileReplySchema = Type.Object({
+  id: Type.Integer(),
+  value: Type.Optional(Type.Unknown()),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+});
+type FileReply = Static<typeof fileReplySchema>;
+
+/** The first message of the process. No call has this id. */
+const started: FileReply = { id: 0 };
 
 /** Runs calls of the file system for the server, one after another, until the server exits or kills this process. */
 export function runFileProcess(): void {

@@ -2,7 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { ownCommand } from "../program/index.ts";
 import type { FileCallName, FileCalls, FileSystem } from "./file-calls.ts";
-import { type FileRequest, fileReplySchema } from "./file-protocol.ts";
+import { type FileRequest, fileReplySchema } from "./file-process-child.ts";
 import { HindranceError } from "./hindrances.ts";
 
 interface PendingCall {

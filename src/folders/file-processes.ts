@@ -52,10 +52,6 @@ export class FileProcesses {
 
 /** Returns the mount point of a path. The kernel's list of mounts is in memory, so reading it never waits. */
 function mountPointOf(path: string): string {
-  return (
-    mountOf(
-      path,
-      readMounts((file) => readFileSync(file, "utf8")),
-    )?.mountPoint ?? "/"
-  );
+  const mounts = readMounts((file) => readFileSync(file, "utf8"));
+  return mountOf(path, mounts)?.mountPoint ?? "/";
 }

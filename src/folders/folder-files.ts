@@ -1,5 +1,5 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
-import { deferSync, type Store, tables, transact, values, type Writer } from "../storage/index.ts";
+import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { deferSync, type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import type { Folder } from "./folders.ts";
 import type { FileFacts } from "./open-directory.ts";
 
@@ -45,17 +45,17 @@ export class FolderFiles {
       .all();
   }
 
-  /** Returns a finished file of a folder with this name and content, whose recording is still there; null if none is. */
-  findDone(folderId: string, { facts, sha256 }: ReadContent): (FolderFile & { readonly recordingId: string }) | null {
+  /** Returns the id of the recording of a finished file with this name and content; null if there is none. */
+  findDone(folderId: string, { facts, sha256 }: ReadContent): string | null {
     const { folderFiles } = tables;
     const isDone = and(eq(folderFiles.folderId, folderId), eq(folderFiles.state, "done"));
-    const rows = this.#store
+    const isSame = and(eq(folderFiles.name, facts.name), eq(folderFiles.sha256, sha256));
+    const found = this.#store
       .select()
       .from(folderFiles)
-      .where(and(isDone, eq(folderFiles.name, facts.name), eq(folderFiles.sha256, sha256)))
-      .all();
-    for (const row of rows) if (row.recordingId !== null) return { ...row, recordingId: row.recordingId };
-    return null;
+      .where(and(isDone, isSame, isNotNull(folderFiles.recordingId)))
+      .get();
+    return found?.recordingId ?? null;
   }
 
   /** `transcribing`: a file was copied, in the transaction that creates its recording. Replaces its postponed row. */
@@ -67,28 +67,18 @@ export class FolderFiles {
       eq(folderFiles.name, facts.name),
     );
     const [postponed] = writer.delete(folderFiles).where(isPostponed).returning().all();
-    writer
-      .insert(folderFiles)
-      .values({
-        ...this.#row(folder, facts),
-        state: "transcribing",
-        recordingId,
-        sha256,
-        attempts: postponed?.attempts ?? 0,
-      })
-      .run();
+    const attempts = postponed?.attempts ?? 0;
+    this.#insert(folder, facts, { state: "transcribing", recordingId, sha256, attempts }, writer);
   }
 
   /** `delivering`: a file with the name and the content of an earlier one gets the results of that one's recording. */
   repeat(folder: Folder, { facts, sha256 }: ReadContent, recordingId: string): void {
-    const row = { ...this.#row(folder, facts), state: "delivering", recordingId, sha256 } as const;
-    this.#store.insert(tables.folderFiles).values(row).run();
+    this.#insert(folder, facts, { state: "delivering", recordingId, sha256 });
   }
 
   /** `failing`: a file can't be transcribed. @param detail sentence about an unusable file */
   refuse(folder: Folder, facts: FileFacts, reason: FileFault, detail: string | null = null): void {
-    const row = { ...this.#row(folder, facts), state: "failing", reason, detail } as const;
-    this.#store.insert(tables.folderFiles).values(row).run();
+    this.#insert(folder, facts, { state: "failing", reason, detail });
   }
 
   /** `transcribing` → `delivering`: the recording is completed. */
@@ -156,13 +146,17 @@ export class FolderFiles {
     deferSync(this.#store, () => this.#store.update(folders).set(columns).where(eq(folders.id, folderId)).run());
   }
 
-  #row(folder: Folder, { name, sizeBytes, modified, inode }: FileFacts) {
-    return {
-      id: Bun.randomUUIDv7(),
-      folderId: folder.id,
-      ...{ name, sizeBytes, modified, inode },
-      createdAt: this.#now(),
-    };
+  #insert(
+    { id: folderId }: Folder,
+    { name, sizeBytes, modified, inode }: FileFacts,
+    values: Pick<FolderFile, "state"> & Partial<FolderFile>,
+    writer: Pick<Writer, "insert"> = this.#store,
+  ): void {
+    const row = { id: Bun.randomUUIDv7(), folderId, name, sizeBytes, modified, inode, createdAt: this.#now() };
+    writer
+      .insert(tables.folderFiles)
+      .values({ ...row, ...values })
+      .run();
   }
 
   #change({ id }: FolderFile, from: FileState, changes: Partial<FolderFile>): void {

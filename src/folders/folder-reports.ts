@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { machineTrouble } from "../storage/index.ts";
+import { machineTrouble } from "../disk/index.ts";
+import { IntakeError } from "../intake/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { codeOf } from "../text/index.ts";
 import type { FolderFiles } from "./folder-files.ts";
@@ -58,7 +59,7 @@ export class FolderReports {
     const { hindrance } = sight;
     if (hindrance !== null && hindrance !== reported?.hindrance && !isLimit(hindrance)) {
       // A message of the file system may quote the name of a file.
-      const code = codeOf(cause);
+      const code = cause instanceof IntakeError ? cause.refusal.kind : codeOf(cause);
       const details = code !== "" ? { code } : hindrance === "unexpected" ? { err: cause } : {};
       log.warn({ event: "folder.hindered", folderId: folder.id, hindrance, ...details });
     }

@@ -9,7 +9,7 @@ import type { FolderFile } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
 import { type Hindrance, HindranceError, isLimit, mayConcernOneFile, workingIn } from "./hindrances.ts";
 import { readMarker } from "./marker.ts";
-import { type FileFacts, isSameFile, OpenDirectory } from "./open-directory.ts";
+import { isSameFile, OpenDirectory } from "./open-directory.ts";
 import type { IncompleteFile, Patience, SeenFiles } from "./seen-files.ts";
 import { type TakeServices, takeFile } from "./take-file.ts";
 
@@ -137,7 +137,7 @@ async function lookAround(
   const { entries, excess } = await workingIn("folder", () => directory.entries());
   const taken = files.open(folder.id).filter((file) => file.state !== "postponed" || !isDue(file, now()));
   const { missing, known } = await findMissing(taken, entries, directory);
-  const others = entries.filter(({ name }) => !isOwnFolder(name));
+  const others = entries.filter(({ name }) => name !== "done" && name !== "failed");
   const candidates = others.flatMap(({ name, isDirectory }) => (isDirectory ? [] : [name]));
   const watched = new Set(seen.choose(candidates));
   // With a missing file, any other name may be its new one.
@@ -158,7 +158,7 @@ async function lookAround(
       if (renamed !== undefined) {
         files.follow(renamed, facts);
         missing.splice(missing.indexOf(renamed), 1);
-      } else if (!isTaken(taken, facts)) {
+      } else if (!taken.some((file) => file.name === name && isSameFile(file, facts))) {
         if (watched.has(name)) seen.see(facts);
         continue;
       }
@@ -189,15 +189,7 @@ async function findMissing(
   return { missing, known };
 }
 
-function isTaken(taken: readonly FolderFile[], facts: FileFacts): boolean {
-  return taken.some((file) => file.name === facts.name && isSameFile(file, facts));
-}
-
 /** Returns whether a postponed file is to be taken again. No file waits for longer than a day, unless the clock went back. */
 function isDue({ retryAt }: FolderFile, now: number): boolean {
   return retryAt === null || retryAt <= now || retryAt > now + DAY;
-}
-
-function isOwnFolder(name: string): boolean {
-  return name === "done" || name === "failed";
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Account, getAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ApiError, requireActive } from "../http/index.ts";
+import { accountTrouble } from "../intake/index.ts";
 import { codeOf } from "../text/index.ts";
 import { ClosedPlaces, type OwnPlace } from "./closed-places.ts";
 import { Delays } from "./delays.ts";
@@ -221,13 +221,8 @@ export class FolderWatcher {
   #activeAccount({ accountId }: Folder): Account {
     const { store, now } = this.#options;
     const account = getAccount(store, accountId);
-    try {
-      if (account === null) throw new HindranceError("account");
-      requireActive(account, now(), "");
-      return account;
-    } catch (error) {
-      throw error instanceof ApiError ? new HindranceError("account") : error;
-    }
+    if (account === null || accountTrouble(account, now()) !== null) throw new HindranceError("account");
+    return account;
   }
 }
 

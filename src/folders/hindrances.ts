@@ -1,4 +1,5 @@
-import { machineTrouble, values } from "../storage/index.ts";
+import { values } from "../database/index.ts";
+import { machineTrouble } from "../disk/index.ts";
 import { codeOf } from "../text/index.ts";
 import { MovedError } from "./open-directory.ts";
 

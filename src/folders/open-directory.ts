@@ -115,8 +115,7 @@ export class OpenDirectory implements AsyncDisposable {
   /** Describes entries, like `describe`. Those that are gone are left out. */
   async describeAll(names: readonly string[], onProgress = () => {}): Promise<Map<string, FileFacts>> {
     const found = new Map<string, FileFacts>();
-    for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) {
-      const some = names.slice(from, from + DESCRIBED_AT_ONCE);
+    for (const some of inParts(names)) {
       const all = await this.#files.call("describeAll", this.#path("."), some);
       for (const [index, name] of some.entries()) {
         const status = all[index] ?? null;
@@ -130,8 +129,7 @@ export class OpenDirectory implements AsyncDisposable {
   /** Returns the names whose entries are no files that seem to be recordings by their beginnings. */
   async withoutRecordings(names: readonly string[]): Promise<string[]> {
     const found: string[] = [];
-    for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) {
-      const some = names.slice(from, from + DESCRIBED_AT_ONCE);
+    for (const some of inParts(names)) {
       const areRecordings = await this.#files.call("areRecordings", this.#path("."), some);
       found.push(...some.filter((_, index) => areRecordings[index] !== true));
     }
@@ -226,6 +224,10 @@ export class OpenDirectory implements AsyncDisposable {
   #path(name: string): string {
     return name === "." ? `/proc/self/fd/${this.#descriptor}` : `/proc/self/fd/${this.#descriptor}/${name}`;
   }
+}
+
+function* inParts(names: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) yield names.slice(from, from + DESCRIBED_AT_ONCE);
 }
 
 /** Some file systems have neither owners nor permissions; the files are then as accessible as the mount makes them. */

@@ -4,15 +4,18 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, getAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ApiError, requireActive, type TranscriptionCreator } from "../http/index.ts";
+import { type Store, tables } from "../database/index.ts";
+import type { DiskSpace } from "../disk/index.ts";
+import { type CreatePlace, IntakeError, type RecordingIntake, requireActive, type Sender } from "../intake/index.ts";
 import type { Library } from "../library/index.ts";
-import { type DataDirectory, type DiskSpace, type Store, tables } from "../storage/index.ts";
+import type { DataDirectory } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { codeOf } from "../text/index.ts";
 import { type Doubt, doubtAbout } from "./completeness.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
 import { HindranceError, workingIn } from "./hindrances.ts";
+import { outcomeOf } from "./intake-refusals.ts";
 import { type FileFacts, isSameFile, type OpenDirectory } from "./open-directory.ts";
 import { type OpenFile, PIECE_BYTES } from "./open-file.ts";
 
@@ -21,7 +24,7 @@ export interface TakeServices {
   readonly library: Pick<Library, "find">;
   readonly files: FolderFiles;
   /** The intake that all surfaces share: its limits count files, too. */
-  readonly intake: Pick<TranscriptionCreator["intake"], "limits" | "examine" | "enterFile">;
+  readonly intake: Pick<RecordingIntake, "limits" | "examine" | "create">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
   readonly diskSpace: Pick<DiskSpace, "capacityBytes" | "reserve">;
   readonly limits: () => Settings["limits"];
@@ -59,6 +62,13 @@ type TakeOutcome =
   | { readonly heldMilliseconds: number }
   | { readonly neededBytes: number };
 
+/** The copy of a file, and the place of its recording. */
+interface Copy {
+  readonly path: string;
+  readonly sha256: string;
+  readonly place: CreatePlace;
+}
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -87,7 +97,9 @@ export async function takeFile(services: TakeServices, taking: Taking): Promise<
   if (language !== null && !services.speechModel().languages.some(({ code }) => code === language)) {
     throw new HindranceError("language");
   }
-  using place = placeFor(services, taking);
+  const admitted = services.intake.limits.admitFile(taking.account);
+  if (typeof admitted === "string") throw new HindranceError(admitted);
+  using place = admitted;
   const path = join(services.dataDirectory.incoming, `${randomUUID()}.part`);
   try {
     const sha256 = await copy(services, taking, source, path);
@@ -131,12 +143,6 @@ async function openUnchanged(directory: OpenDirectory, facts: FileFacts): Promis
   }
 }
 
-function placeFor({ intake }: TakeServices, { account }: Taking) {
-  const place = intake.limits.admitFile(account);
-  if (typeof place === "string") throw new HindranceError(place);
-  return place;
-}
-
 /** Copies a file. @returns the digest of its content; null if it changed while it was copied */
 async function copy(
   { diskSpace }: TakeServices,
@@ -168,15 +174,7 @@ async function copy(
 }
 
 /** Creates the recording of a copy, or finds that the content is known under this name. */
-async function enter(
-  services: TakeServices,
-  taking: Taking,
-  {
-    path,
-    sha256,
-    place,
-  }: { readonly path: string; readonly sha256: string; readonly place: ReturnType<typeof placeFor> },
-): Promise<TakeOutcome> {
+async function enter(services: TakeServices, taking: Taking, { path, sha256, place }: Copy): Promise<TakeOutcome> {
   const { store, library, files, intake, speechModel, log, now } = services;
   const { folder, account, facts, isLast } = taking;
   const content = { facts, sha256 };
@@ -187,31 +185,38 @@ async function enter(
     return "taken";
   }
   const done = files.findDone(folder.id, content);
-  if (done !== null && library.find(done.recordingId) !== null) {
-    files.repeat(folder, content, done.recordingId);
+  if (done !== null && library.find(done) !== null) {
+    files.repeat(folder, content, done);
     return "taken";
   }
-  const file = { path, sizeBytes: facts.sizeBytes, sha256, name: facts.name.toWellFormed() };
+  const file = { path, sizeBytes: facts.sizeBytes, name: facts.name.toWellFormed() };
   const source = { type: "file", file } as const;
+  const removed = new Error("the folder was removed");
   const requireAccess = () => {
     const current = getAccount(store, account.id);
     const isWatched = store.select().from(tables.folders).where(eq(tables.folders.id, folder.id)).get() !== undefined;
-    if (current === null || !isWatched) throw new ApiError("not_found", "The folder was removed.");
-    requireActive(current, now(), "");
+    if (current === null || !isWatched) throw removed;
+    requireActive(current, now());
   };
-  const sender = { account, workspaceId: folder.workspaceId, requireAccess };
+  const sender: Sender = { kind: "application", account, workspaceId: folder.workspaceId, requireAccess };
   const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
   const submission = { source, pinnedLanguage: folder.language, hints, speechModel: speechModel().id };
   try {
-    await intake.examine(source, account);
-    const { id } = await intake.enterFile({ sender, place }, submission, (writer, recording) =>
-      files.claim(writer, folder, content, recording.id),
-    );
+    await intake.examine(source, sender);
+    const { id } = await intake.create(sender, submission, {
+      place,
+      also: (writer, recording) => files.claim(writer, folder, content, recording.id),
+    });
     log.info({ event: "folder.taken", folderId: folder.id, recordingId: id });
     return "taken";
   } catch (error) {
-    if (!(error instanceof ApiError)) return await workingIn("server", () => Promise.reject(error));
-    return refused(services, { folder, facts, isLast }, error);
+    if (error === removed) return "changing";
+    if (!(error instanceof IntakeError)) return await workingIn("server", () => Promise.reject(error));
+    const outcome = outcomeOf(error.refusal);
+    if ("hindrance" in outcome) throw new HindranceError(outcome.hindrance, { cause: error });
+    if ("neededBytes" in outcome) return outcome;
+    const { fault, detail } = outcome;
+    return fault === "unusable" && !isLast ? { doubt: "unreadable" } : refuse(services, taking, fault, detail);
   }
 }
 
@@ -233,28 +238,4 @@ async function findOpen(
     if (other?.inode !== file.inode) return file;
   }
   return undefined;
-}
-
-/** Handles an error that a request would be answered with. */
-function refused(
-  services: TakeServices,
-  taking: Pick<Taking, "folder" | "facts" | "isLast">,
-  error: ApiError,
-): TakeOutcome {
-  switch (error.code) {
-    case "validation_failed":
-      if (!taking.isLast) return { doubt: "unreadable" };
-      return refuse(services, taking, "unusable", error.details.errors?.file?.[0] ?? error.message);
-    case "file_too_large":
-      return refuse(services, taking, "too_large", error.message);
-    case "rate_limited":
-      throw new HindranceError("creates");
-    case "service_unavailable":
-      if (error.details.neededBytes !== undefined) return { neededBytes: error.details.neededBytes };
-      throw new HindranceError("server_busy", { cause: error });
-    case "not_found":
-      return "changing";
-    default:
-      throw new HindranceError("account", { cause: error });
-  }
 }

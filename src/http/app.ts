@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { basePath } from "../api/index.ts";
+import { basePath } from "../api-contract/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type ApiServices, apiRoutes } from "./api/routes.ts";
 import {
@@ -16,7 +16,11 @@ import { type AccessOptions, accessCheck } from "./shared/access.ts";
 import { notFound } from "./shared/errors.ts";
 import { createSurface, type Surface, Surfaces } from "./shared/surface.ts";
 
-export interface AppOptions extends ApiServices, AccessOptions, ServiceOptions, Omit<TranscriptionServices, "intake"> {
+export interface AppOptions
+  extends ApiServices,
+    AccessOptions,
+    ServiceOptions,
+    Omit<TranscriptionServices, "requests"> {
   readonly log: Logger;
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
@@ -30,7 +34,7 @@ export interface AppOptions extends ApiServices, AccessOptions, ServiceOptions, 
  */
 export function createSurfaces(options: AppOptions): Surfaces {
   const { creator, compat, log, secure, surfaces = [] } = options;
-  const { intake } = creator;
+  const { requests } = creator;
   const checkAccess = accessCheck(options);
   const create = (own: Omit<Parameters<typeof createSurface>[0], "log" | "secure">) =>
     createSurface({ ...own, log, secure });
@@ -43,13 +47,13 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const openAi = create({
     owns: isOpenAiPath,
     isOn: () => compat().openai,
-    routes: [openAiRoutes({ ...options, intake })],
+    routes: [openAiRoutes({ ...options, requests })],
     check: (request) => checkAccess(request, "bearer"),
     toAnswer: toOpenAiAnswer,
   });
   const asr = create({
     owns: isAsrPath,
-    routes: [asrRoutes({ ...options, intake })],
+    routes: [asrRoutes({ ...options, requests })],
     check(request) {
       // In the form of this surface, also if it is off: Bazarr would save the body of a 404 as subtitles.
       if (!compat().asr) throw notFound();

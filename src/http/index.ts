@@ -1,11 +1,9 @@
 export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
-export { requireActive } from "./shared/access.ts";
 export { parseNetworks } from "./shared/client.ts";
-export { safeFileName } from "./shared/content-disposition.ts";
 export { type Credentials, readCredentials } from "./shared/credentials.ts";
 export { toApiError } from "./shared/error-envelope.ts";
-export { ApiError, errorCodes } from "./shared/errors.ts";
+export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
 export {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exampleFile, loadSettings } from "../config/index.ts";
+import { valueOr } from "../text/index.ts";
 import {
   checkPath,
   defaultDataDirectory,
@@ -111,7 +112,7 @@ export function installSteps(options: InstallOptions): Step[] {
     },
     {
       what: "the start with the machine",
-      needed: () => linkOf(at(enabled)) !== unitPath,
+      needed: () => valueOr(() => readlinkSync(at(enabled)), null) !== unitPath,
       apply: () => {
         mkdirSync(dirname(at(enabled)), { recursive: true });
         rmSync(at(enabled), { force: true });
@@ -172,12 +173,4 @@ function workerFleet(layout: ServiceLayout, folder: string | null) {
       [own.key, key],
     ] as const,
   };
-}
-
-function linkOf(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
 }

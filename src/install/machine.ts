@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { valueOr } from "../text/index.ts";
 import { reach, type ServiceLayout } from "./layout.ts";
 
 /** The result of a program of the system. */
@@ -67,9 +68,5 @@ export function existingGroups(layout: ServiceLayout, names: readonly string[]):
 
 /** Returns a file's text; empty when it cannot be read. */
 export function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return valueOr(() => readFileSync(path, "utf8"), "");
 }

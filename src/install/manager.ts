@@ -46,7 +46,8 @@ export function unitState(machine: Machine, role: ServiceRole) {
   };
 }
 
-function runOrThrow(machine: Machine, command: readonly [string, ...string[]]): void {
+/** Runs a program of the system. @throws {ServiceError} when it fails */
+export function runOrThrow(machine: Machine, command: readonly [string, ...string[]]): void {
   const { exitCode, stderr } = machine.run(command);
   if (exitCode !== 0) throw new ServiceError(`${command.join(" ")} failed: ${stderr}`);
 }

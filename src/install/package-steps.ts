@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
-import { defaultDataDirectory, packagePaths, reach, ServiceError, type ServiceLayout } from "./layout.ts";
+import { defaultDataDirectory, packagePaths, reach, type ServiceLayout } from "./layout.ts";
 import { existingGroups, type Machine } from "./machine.ts";
+import { runOrThrow } from "./manager.ts";
 import { accountOf, dataDirectoryStep, type InstalledProgram, partsStep, userStep } from "./shared-steps.ts";
 import type { Step } from "./steps.ts";
 import { gpuGroups } from "./unit.ts";
@@ -27,7 +28,7 @@ export function packageSteps({ layout, machine, user, program }: PackageOptions)
       (group): Step => ({
         what: `group ${group}, which the unit names`,
         needed: () => existingGroups(layout, [group]).length === 0,
-        apply: () => run(machine, ["groupadd", "--system", group]),
+        apply: () => runOrThrow(machine, ["groupadd", "--system", group]),
       }),
     ),
     userStep(service),
@@ -48,9 +49,4 @@ export function packageSteps({ layout, machine, user, program }: PackageOptions)
 function isRoots(path: string): boolean {
   const { uid, gid } = statSync(path);
   return uid === 0 && gid === 0;
-}
-
-function run(machine: Machine, command: readonly [string, ...string[]]): void {
-  const { exitCode, stderr } = machine.run(command);
-  if (exitCode !== 0) throw new ServiceError(`${command.join(" ")} failed: ${stderr}`);
 }

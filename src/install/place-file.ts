@@ -2,19 +2,17 @@ import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   chownSync,
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { syncDirectoryNow } from "../files/index.ts";
+import { syncDirectoryNow, syncFile } from "../files/index.ts";
+import { digestFile } from "../program/index.ts";
 
 interface PlaceOptions {
   readonly mode: number;
@@ -44,7 +42,7 @@ function place(path: string, { mode, gid, previous }: PlaceOptions, write: (temp
     write(temporary);
     if (gid !== undefined) chownSync(temporary, 0, gid);
     chmodSync(temporary, mode);
-    sync(temporary);
+    syncFile(temporary);
     if (previous !== undefined && existsSync(path)) {
       // The old file gets a second name first, so that the path always has a file.
       const second = `${previous}.${randomUUID()}`;
@@ -58,23 +56,8 @@ function place(path: string, { mode, gid, previous }: PlaceOptions, write: (temp
   }
 }
 
-function sync(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** Returns whether two files have the same bytes. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
   if (!existsSync(one) || !existsSync(other) || Bun.file(one).size !== Bun.file(other).size) return false;
-  return (await digestOf(one)) === (await digestOf(other));
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hasher = new Bun.CryptoHasher("sha256");
-  for await (const piece of Bun.file(path).stream()) hasher.update(piece);
-  return hasher.digest("hex");
+  return (await digestFile(one, "sha256")) === (await digestFile(other, "sha256"));
 }

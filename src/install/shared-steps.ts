@@ -14,7 +14,7 @@ export interface InstalledProgram {
 }
 
 /** The user and the data of a service. */
-export interface ServiceAccount {
+interface ServiceAccount {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
   readonly user: string;
@@ -57,7 +57,8 @@ export function dataDirectoryStep(service: ServiceAccount): Step {
   const target = reach(layout, dataDirectory);
   return {
     what: `${dataDirectory}, the data directory, accessible only to ${user}`,
-    needed: () => !isOwnedBy(target, findUser(layout, machine, user)),
+    // The directory may be a link to another disk, which statSync follows.
+    needed: () => !existsSync(target) || statSync(target).uid !== findUser(layout, machine, user)?.uid,
     apply: () => makeDataDirectory(target, accountOf(service), user),
   };
 }
@@ -88,11 +89,6 @@ function openToAll(directory: string): void {
     if (entry.isDirectory()) openToAll(path);
     else if (entry.isFile()) chmodSync(path, (lstatSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
   }
-}
-
-function isOwnedBy(directory: string, user: User | null): boolean {
-  // The directory may be a link to another disk, which statSync follows.
-  return existsSync(directory) && statSync(directory).uid === user?.uid;
 }
 
 function makeDataDirectory(directory: string, { uid, gid }: User, user: string): void {

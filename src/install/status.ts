@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { findRunningServer, originOf, trustOf } from "../api/index.ts";
+import { findRunningServer, originOf, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
 import { DataPaths } from "../storage/index.ts";
 import type { ServiceRole } from "./layout.ts";

@@ -1,4 +1,5 @@
-import type { Recording, RecordingFilter } from "../recordings/index.ts";
+import type { Recording } from "../database/index.ts";
+import type { RecordingFilter } from "../recordings/index.ts";
 import { LibraryError } from "./library-error.ts";
 import type { Person, Viewer } from "./viewer.ts";
 

@@ -1,4 +1,5 @@
-import type { corrections, Status } from "../recordings/index.ts";
+import type { Status } from "../recordings/index.ts";
+import type { CorrectionRefusal } from "../transcripts/index.ts";
 
 /** The reason why a recording is not processed again. */
 export type RerunRefusal =
@@ -24,7 +25,7 @@ export type Refusal =
   /** The recording is queued, processing or failed, and has no transcript. */
   | { readonly kind: "not_completed"; readonly status: Status }
   /** The correction of a transcript does not fit what the transcript is now. */
-  | { readonly kind: "not_corrected"; readonly reason: corrections.CorrectionRefusal }
+  | { readonly kind: "not_corrected"; readonly reason: CorrectionRefusal }
   /** The recording can't be processed again now. */
   | { readonly kind: "not_processed"; readonly reason: RerunRefusal }
   /** The recording has completed or failed, and can't be cancelled. */

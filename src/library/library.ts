@@ -1,18 +1,18 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { audit, getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
+import { audit, getAccount } from "../accounts/index.ts";
+import type { Recording, Store, Writer } from "../database/index.ts";
+import { newRecordingId, type RecordingFilter, type Recordings } from "../recordings/index.ts";
+import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
+import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import {
-  corrections,
-  newRecordingId,
-  type Recording,
-  type RecordingFilter,
-  type Recordings,
-  type SearchPage,
-  type SearchQuery,
-  searchRecordings,
-  searchVisible,
+  type Comparison,
+  type Corrected,
+  type Correcting,
+  type Correction,
+  CorrectionError,
   Transcript,
-} from "../recordings/index.ts";
-import { type DataDirectory, isRecordingId, type Store, type Writer } from "../storage/index.ts";
+} from "../transcripts/index.ts";
+import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
 import { LibraryError, type RerunRefusal } from "./library-error.ts";
 import { finishRemoval } from "./removal.ts";
@@ -46,7 +46,7 @@ export interface Entry {
 type Rerun = Omit<Parameters<Recordings["reruns"]["create"]>[1], "author"> & { readonly recordingsPerAccount: number };
 
 /** The page that sends a correction, and what its user has seen. */
-type CorrectionOrigin = Pick<corrections.Correcting, "editor" | "sequence" | "seen">;
+type CorrectionOrigin = Pick<Correcting, "editor" | "sequence" | "seen">;
 
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 100;
@@ -167,15 +167,10 @@ export class Library {
    * Corrects the transcript of a completed recording.
    * @throws {LibraryError} as `transcript` and `requireChangeable`; `not_corrected`
    */
-  correct(
-    viewer: Operator | Person,
-    id: string,
-    correction: corrections.Correction,
-    from: CorrectionOrigin,
-  ): corrections.Corrected {
+  correct(viewer: Operator | Person, id: string, correction: Correction, from: CorrectionOrigin): Corrected {
     const transcript = this.transcript(viewer, this.requireChangeable(viewer, id));
     const by = { ...from, author: viewer.actor, now: this.#services.now() };
-    let corrected: corrections.Corrected | null;
+    let corrected: Corrected | null;
     try {
       corrected = transcript.correct(correction, by);
     } catch (error) {
@@ -189,7 +184,7 @@ export class Library {
    * Compares the transcript after a revision, or as recognized (0), with the latest.
    * @throws {LibraryError} as `transcript`; `not_corrected`
    */
-  async compare(viewer: Viewer, id: string, revision: number): Promise<corrections.Comparison> {
+  async compare(viewer: Viewer, id: string, revision: number): Promise<Comparison> {
     return await this.transcript(viewer, id).compareWith(revision).catch(throwNotCorrected);
   }
 
@@ -216,11 +211,8 @@ export class Library {
     before: number | null,
     limit: number,
   ): Promise<SearchPage> {
-    const { store } = this.#services;
     const owned = { ...filter, ...ownerOf(viewer) };
-    const accountIds = visibleAccounts(viewer);
-    if (accountIds === "all") return searchRecordings(store, query, owned, before, limit);
-    return await searchVisible(store, query, accountIds, owned, before, limit);
+    return await searchRecordings(this.#services.store, query, visibleAccounts(viewer), owned, before, limit);
   }
 
   /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */
@@ -366,6 +358,6 @@ export class Library {
 
 /** @throws {LibraryError} `not_corrected` */
 function throwNotCorrected(error: unknown): never {
-  if (!(error instanceof corrections.CorrectionError)) throw error;
+  if (!(error instanceof CorrectionError)) throw error;
   throw new LibraryError({ kind: "not_corrected", reason: error.reason });
 }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { ENDED_STATES, isOpen, type Recording } from "../recordings/index.ts";
+import type { Recording } from "../database/index.ts";
+import { ENDED_STATES, isOpen } from "../recordings/index.ts";
 import { isRecordingId } from "../storage/index.ts";
 import { finishRemoval, type RemovalServices } from "./removal.ts";
 

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
 /** Resource limits of one confined process. */
-export interface ResourceLimits {
+interface ResourceLimits {
   /** Address space. */
   readonly memoryBytes: number;
   /** Processor time over all threads. */
@@ -13,7 +13,7 @@ export interface ResourceLimits {
 }
 
 /** The files that one confined process may open, other than the system's libraries. */
-export interface OpenFiles {
+interface OpenFiles {
   readonly inputPath: string;
   /** The confining program creates missing output files, because the process can create none. */
   readonly outputPaths: readonly string[];

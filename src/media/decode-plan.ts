@@ -1,15 +1,13 @@
 import { dirname } from "node:path";
-import { MachineError, probeWriting } from "../storage/index.ts";
+import { MachineError, probeWriting } from "../disk/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { EXIT_OUT_OF_MEMORY, MEMORY_LIMIT_BYTES, outputArgumentsOf, timedInputArguments } from "./ffmpeg-arguments.ts";
+import { EXIT_OUT_OF_MEMORY, outputArgumentsOf, timedInputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
-import type { FfmpegEnd, FfmpegRun } from "./run-ffmpeg.ts";
+import type { FfmpegEnd, FfmpegRun, InputFile } from "./run-ffmpeg.ts";
 
 /** A run of ffmpeg over a recording's audio track. */
-export interface DecodePlan {
-  readonly ffmpegPath: string;
-  readonly inputPath: string;
+export interface DecodePlan extends InputFile {
   readonly trackIndex: number;
   /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
@@ -18,7 +16,6 @@ export interface DecodePlan {
     readonly path: string | null;
     readonly filters: readonly string[];
   }[];
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Builds the ffmpeg run for a plan. The caller adds the listener for ffmpeg's output. */
@@ -43,11 +40,8 @@ export function decodeRun(plan: DecodePlan): FfmpegRun {
         ...(path === null ? ["-f", "framecrc", "pipe:1"] : ["-f", "s16le", "-y", `file:${path}`]),
       ]),
     ],
-    limits: {
-      memoryBytes: MEMORY_LIMIT_BYTES,
-      cpuSeconds: timeoutSeconds,
-      outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
-    },
+    cpuSeconds: timeoutSeconds,
+    outputBytes: (maxSeconds + 2) * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE,
   };
 }
 

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { machineTrouble } from "../disk/index.ts";
 import { syncDirectory } from "../files/index.ts";
-import { machineTrouble } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
 import { chooseMix } from "./channels/choose-mix.ts";
 import { chooseTrack } from "./choose-track.ts";
@@ -12,12 +12,10 @@ import { channelFilters, hasChannelPair } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import { probeRecording, secondsOfTrack } from "./probe.ts";
-import { lineReader, runFfmpeg } from "./run-ffmpeg.ts";
+import { type InputFile, lineReader, runFfmpeg } from "./run-ffmpeg.ts";
 import { findTrackStart, type TrackStart, timeLineFilters } from "./time-line.ts";
 
-export interface DecodeRequest {
-  readonly ffmpegPath: string;
-  readonly inputPath: string;
+export interface DecodeRequest extends InputFile {
   /** Path of the PCM file: raw, mono, 16 kHz, s16le. Its folder must exist; an existing file is replaced. */
   readonly outputPath: string;
   /** Path of the second party's PCM of a call with a channel for each party. Without it, channels are mixed. */
@@ -29,7 +27,6 @@ export interface DecodeRequest {
   /** Called before decoding starts with the declared duration; an error that it throws ends the decode. */
   readonly onProbed?: ((declaredSeconds: number | null) => void) | undefined;
   readonly space?: DecodeSpace;
-  readonly signal?: AbortSignal;
 }
 
 interface DecodedRecording {
@@ -67,11 +64,11 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   };
   const file = { ffmpegPath, inputPath, maxSeconds, signal };
   const track = await chooseTrack(file, probed);
-  const durationSeconds = await secondsOfTrack(ffmpegPath, inputPath, probed, track, signal);
+  const durationSeconds = await secondsOfTrack(file, probed, track);
   const declaredSeconds = probed.durationIsEstimate ? null : durationSeconds;
   request.onProbed?.(declaredSeconds);
   const mix = await chooseMix(file, track);
-  const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
+  const start = await findTrackStart(file, track.index);
   const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds);
   const isPair = request.secondOutputPath !== undefined && hasChannelPair(track);
   const outputs = [{ path: partial.mixed, filters: [...mix, ...timeLine] }];
@@ -79,7 +76,7 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     outputs.push({ path: partial.left, filters: [...channelFilters(track, 0), ...timeLine] });
     outputs.push({ path: partial.right, filters: [...channelFilters(track, 1), ...timeLine] });
   }
-  const plan: FilePlan = { ffmpegPath, inputPath, trackIndex: track.index, maxSeconds, outputs, signal };
+  const plan: FilePlan = { ...file, trackIndex: track.index, outputs };
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
   // An ffmpeg process that outlived a killed server may still hold the old files open. Writing to new files keeps the
   // two decodes separate.

@@ -33,9 +33,6 @@ export function inputArguments(path: string): string[] {
   ];
 }
 
-/** Memory limit of ffmpeg: 1 GiB. Decoding the test corpus takes under 0.3 GiB of address space. */
-export const MEMORY_LIMIT_BYTES = 1 << 30;
-
 /** ffmpeg's exit code at the memory limit: the low byte of the negated ENOMEM. Versions before 6 exit with 1. */
 export const EXIT_OUT_OF_MEMORY = 256 - 12;
 

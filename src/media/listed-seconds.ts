@@ -1,34 +1,25 @@
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
+import { inputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { lineReader, runFfmpeg } from "./run-ffmpeg.ts";
+import { type InputFile, lineReader, runFfmpeg } from "./run-ffmpeg.ts";
 import { LONGEST_GAP_SECONDS } from "./time-line.ts";
 
 // Listing the 3.2 million packets of 18 hours of Opus takes 8 s of CPU time. The file is read once, and not decoded.
-const LIMITS = { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: 30, outputBytes: 0 };
-const TIMEOUT_SECONDS = 120;
+const LIMITS = { cpuSeconds: 30, timeoutSeconds: 120 };
 
 /**
  * Returns the length of a track's sound according to its packets, without decoding them: their durations, and the gaps
  * between their time stamps that the time line fills; see timeLineFilters. Returns null if listing them takes too long.
  */
-export async function listedSeconds(
-  ffmpegPath: string,
-  inputPath: string,
-  trackIndex: number,
-  signal?: AbortSignal,
-): Promise<number | null> {
+export async function listedSeconds(file: InputFile, trackIndex: number): Promise<number | null> {
   const length = new PacketLength();
   try {
     const { signalName } = await runFfmpeg({
-      ...{ ffmpegPath, inputPath, outputPaths: [] },
+      ...{ ...file, ...LIMITS },
       arguments: [
-        ...["-loglevel", "error", "-copyts", ...inputArguments(inputPath), "-map", `0:a:${trackIndex}`],
+        ...["-loglevel", "error", "-copyts", ...inputArguments(file.inputPath), "-map", `0:a:${trackIndex}`],
         // Lines are written together, and not one by one.
         ...["-c", "copy", "-flush_packets", "0", "-f", "framecrc", "pipe:1"],
       ],
-      limits: LIMITS,
-      timeoutSeconds: TIMEOUT_SECONDS,
-      signal,
       onOutput: lineReader((line) => length.push(line)),
       ignoresFlood: true,
     });

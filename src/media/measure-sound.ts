@@ -1,17 +1,14 @@
 import { BLOCK_SAMPLES, BLOCKS_PER_SECOND, LEVELS_PER_DECIBEL, levelAt } from "./channels/levels.ts";
 import { Histogram } from "./channels/statistics.ts";
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
+import { inputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
-import { runFfmpeg } from "./run-ffmpeg.ts";
+import { type InputFile, runFfmpeg } from "./run-ffmpeg.ts";
 
 /** A recording whose sound is measured before it is decoded. */
-export interface MeasuredFile {
-  readonly ffmpegPath: string;
-  readonly inputPath: string;
+export interface MeasuredFile extends InputFile {
   /** Length of the longest accepted recording. */
   readonly maxSeconds: number;
-  readonly signal?: AbortSignal | undefined;
   /** If true, ffmpeg runs at the lowest priority. */
   readonly isBackground?: boolean;
 }
@@ -51,7 +48,7 @@ export async function measureSound(file: MeasuredFile, measurement: Measurement)
   };
   const timeoutSeconds = 60 + maxSeconds / 10;
   await runFfmpeg({
-    ...{ ffmpegPath, inputPath, outputPaths: [], timeoutSeconds, isBackground, onOutput },
+    ...{ ffmpegPath, inputPath, timeoutSeconds, cpuSeconds: timeoutSeconds, isBackground, onOutput },
     signal: signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]),
     arguments: [
       ...["-loglevel", "error", "-nostats", "-filter_threads", "1", ...inputArguments(inputPath)],
@@ -60,7 +57,6 @@ export async function measureSound(file: MeasuredFile, measurement: Measurement)
       ...["-ar", String(PCM_SAMPLE_RATE_HZ), "-t", String(Math.ceil(maxSeconds))],
       ...["-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"],
     ],
-    limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: timeoutSeconds, outputBytes: 0 },
     ignoresFlood: true,
   }).catch((error: unknown) => {
     signal?.throwIfAborted();

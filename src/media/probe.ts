@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES, type TrackChannels } from "./ffmpeg-arguments.ts";
+import { EXIT_OUT_OF_MEMORY, inputArguments, type TrackChannels } from "./ffmpeg-arguments.ts";
 import { listedSeconds } from "./listed-seconds.ts";
 import { MediaError } from "./media-error.ts";
-import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
+import { type FfmpegEnd, type InputFile, runFfmpeg } from "./run-ffmpeg.ts";
 
 /** An audio track of a recording. */
 export interface AudioTrack extends TrackChannels {
@@ -64,19 +64,20 @@ const REFUSAL = {
  */
 export async function probeRecording(
   ffmpegPath: string,
-  filePath: string,
+  inputPath: string,
   signal?: AbortSignal,
   effort = PROBE_EFFORT,
 ): Promise<ProbedRecording | RefusedRecording> {
-  const sizeBytes = await sizeOf(filePath);
+  const file = { ffmpegPath, inputPath, signal };
+  const sizeBytes = await sizeOf(inputPath);
   if (sizeBytes === 0) return refused("empty");
-  const end = await describe(ffmpegPath, filePath, "0:a", effort, signal);
+  const end = await describe(file, "0:a", effort);
   const description = parseInputDescription(end.messages);
   let found = parseTracks(end.output);
   // One track that ffmpeg cannot describe makes the header of all tracks unusable.
   const separately = found.length > 0 || isStopped(end) ? 0 : Math.min(description.trackCount, MOST_SEPARATE_PROBES);
   for (let index = 0; separately > 1 && index < separately; index++) {
-    const own = await describe(ffmpegPath, filePath, `0:a:${index}`, effort, signal);
+    const own = await describe(file, `0:a:${index}`, effort);
     if (isStopped(own)) return refused("costly");
     found = [...found, ...parseTracks(own.output).map((track) => ({ ...track, index }))];
   }
@@ -87,19 +88,19 @@ export async function probeRecording(
     const { durationIsEstimate, durationSeconds: containerSeconds } = description;
     let durationSeconds = containerSeconds;
     if (durationSeconds !== null && !durationIsEstimate && isDoubtful(durationSeconds, description, sizeBytes)) {
-      const seconds = await listedSeconds(ffmpegPath, filePath, first.index, signal);
+      const seconds = await listedSeconds(file, first.index);
       if (seconds !== null) durationSeconds = Math.min(durationSeconds, seconds);
     }
     const trackCount = Math.max(description.trackCount, found.length);
     const lengths = { durationSeconds, containerSeconds, durationIsEstimate };
     return { ok: true, ...lengths, tracks: [first, ...others], trackCount };
   }
-  if (await isWaveWithoutSamples(filePath)) {
+  if (await isWaveWithoutSamples(inputPath)) {
     const tracks = [{ index: 0, channels: null, channelLayout: "" }] as const;
     const lengths = { durationSeconds: 0, containerSeconds: 0, durationIsEstimate: false };
     return { ok: true, ...lengths, tracks, trackCount: 1 };
   }
-  if (await looksLikePlaylist(filePath)) return refused("playlist");
+  if (await looksLikePlaylist(inputPath)) return refused("playlist");
   if (end.exitCode === EXIT_OUT_OF_MEMORY) return refused("large");
   return refused(/^Input #0, /m.test(end.messages) && description.trackCount === 0 ? "silent" : "unreadable");
 }
@@ -109,14 +110,12 @@ export async function probeRecording(
  * that of the track's packets; null if the container gives none.
  */
 export async function secondsOfTrack(
-  ffmpegPath: string,
-  filePath: string,
+  file: InputFile,
   { tracks, durationSeconds, containerSeconds, durationIsEstimate }: ProbedRecording,
   { index }: AudioTrack,
-  signal?: AbortSignal,
 ): Promise<number | null> {
   if (tracks.length === 1 || containerSeconds === null || durationIsEstimate) return durationSeconds;
-  const seconds = await listedSeconds(ffmpegPath, filePath, index, signal);
+  const seconds = await listedSeconds(file, index);
   return Math.min(containerSeconds, seconds ?? containerSeconds);
 }
 
@@ -162,19 +161,9 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Runs ffmpeg on a stream copy of zero packets. ffmpeg then opens the input, writes the output's header and exits. */
-function describe(
-  ffmpegPath: string,
-  filePath: string,
-  map: string,
-  { cpuSeconds, timeoutSeconds }: ProbeEffort,
-  signal: AbortSignal | undefined,
-): Promise<FfmpegEnd> {
-  return runFfmpeg({
-    ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
-    arguments: [...inputArguments(filePath), "-map", map, "-c", "copy", "-frames:a", "0", "-f", "framecrc", "pipe:1"],
-    limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds, outputBytes: 0 },
-    ...{ timeoutSeconds, signal },
-  });
+function describe(file: InputFile, map: string, effort: ProbeEffort): Promise<FfmpegEnd> {
+  const toNothing = ["-map", map, "-c", "copy", "-frames:a", "0", "-f", "framecrc", "pipe:1"];
+  return runFfmpeg({ ...file, ...effort, arguments: [...inputArguments(file.inputPath), ...toNothing] });
 }
 
 const PLAYLIST_START = /^\s*(?:#EXTM3U|\[playlist\]|\[Reference\]|ffconcat version|<\?xml|<asx|<smil|<MPD|<playlist)/i;

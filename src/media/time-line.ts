@@ -1,6 +1,6 @@
-import { inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
+import { inputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { runFfmpeg } from "./run-ffmpeg.ts";
+import { type InputFile, runFfmpeg } from "./run-ffmpeg.ts";
 
 /** Start of a track's time stamps, in seconds of the container's clock. */
 export interface TrackStart {
@@ -12,23 +12,17 @@ export interface TrackStart {
 
 // Opening the file and reading up to the first packets, without decoding. A file whose tracks begin far apart may take
 // longer than this limit. Its times are then relative to the track's own start.
-const START_LIMITS = { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds: 20, outputBytes: 0 };
-const START_TIMEOUT_SECONDS = 60;
+const START_LIMITS = { cpuSeconds: 20, timeoutSeconds: 60 };
 
 /** Finds the start of an audio track, counted among the audio tracks; null if the file does not contain it. */
-export async function findTrackStart(
-  ffmpegPath: string,
-  filePath: string,
-  trackIndex: number,
-  signal?: AbortSignal,
-): Promise<TrackStart | null> {
-  const audio = await firstPacket(ffmpegPath, filePath, `0:a:${trackIndex}`, signal);
+export async function findTrackStart(file: InputFile, trackIndex: number): Promise<TrackStart | null> {
+  const audio = await firstPacket(file, `0:a:${trackIndex}`);
   if (audio.seconds === null) return null;
   const declared = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages)?.[1];
   // Without a video decoder, ffmpeg does not detect the start of some videos in Matroska. The first video packet gives
   // it there.
   const asksVideo = declared === undefined || /^Input #0, matroska/m.test(audio.messages);
-  const video = asksVideo ? await firstPacket(ffmpegPath, filePath, "0:V:0", signal) : null;
+  const video = asksVideo ? await firstPacket(file, "0:V:0") : null;
   const starts = [
     declared === undefined ? audio.seconds : Number(declared),
     video?.seconds ?? Number.POSITIVE_INFINITY,
@@ -36,22 +30,14 @@ export async function findTrackStart(
   return { trackSeconds: audio.seconds, fileSeconds: Math.min(...starts) };
 }
 
-async function firstPacket(
-  ffmpegPath: string,
-  filePath: string,
-  track: string,
-  signal: AbortSignal | undefined,
-): Promise<{ seconds: number | null; messages: string }> {
+async function firstPacket(file: InputFile, track: string): Promise<{ seconds: number | null; messages: string }> {
   try {
     const { output, messages } = await runFfmpeg({
-      ...{ ffmpegPath, inputPath: filePath, outputPaths: [] },
+      ...{ ...file, ...START_LIMITS },
       arguments: [
-        ...["-copyts", ...inputArguments(filePath), "-map", track],
+        ...["-copyts", ...inputArguments(file.inputPath), "-map", track],
         ...["-c", "copy", "-frames", "1", "-f", "framecrc", "pipe:1"],
       ],
-      limits: START_LIMITS,
-      timeoutSeconds: START_TIMEOUT_SECONDS,
-      signal,
     });
     return { seconds: packetSeconds(output), messages };
   } catch (error) {

@@ -3,7 +3,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type NewFile, tar } from "../storage/index.ts";
+import type { NewFile } from "../disk/index.ts";
+import { readAt, tar } from "../files/index.ts";
 import { modelIdSchema, sha256Schema } from "./catalogue.ts";
 import { DigestMeter, type FileDigests } from "./digests.ts";
 import type { InstalledModel } from "./library.ts";
@@ -103,7 +104,7 @@ export async function readBundle(
   onProgress: (done: number, total: number) => void,
 ): Promise<UnpackedModel[]> {
   await using archive = await open(path, "r");
-  const { manifest, bytes } = await readManifest(archive);
+  const { manifest, bytes } = readManifest(archive);
   const { size } = await archive.stat();
   const expected = archiveBytes([bytes, ...manifest.models.map(({ sizeBytes }) => sizeBytes)]);
   if (size !== expected) throw broken(`it has ${size} bytes instead of ${expected}`);
@@ -112,7 +113,7 @@ export async function readBundle(
   const unpacked: UnpackedModel[] = [];
   let offset = tar.BLOCK_BYTES + bytes + tar.padding(bytes);
   for (const { id, sizeBytes, sha256 } of manifest.models) {
-    await requireHeader(archive, offset, fileOf(id), sizeBytes);
+    requireHeader(archive, offset, fileOf(id), sizeBytes);
     offset += tar.BLOCK_BYTES;
     const file = join(folder, fileOf(id));
     const digests = await extract(path, { offset, sizeBytes }, file, (done) => onProgress(offset + done, size));
@@ -124,14 +125,14 @@ export async function readBundle(
   return unpacked;
 }
 
-async function readManifest(archive: FileHandle): Promise<{ manifest: Manifest; bytes: number }> {
-  const header = await readAt(archive, 0, tar.BLOCK_BYTES);
+function readManifest(archive: FileHandle): { manifest: Manifest; bytes: number } {
+  const header = readAt(archive.fd, 0, tar.BLOCK_BYTES);
   const bytes = Number.parseInt(header.toString("ascii", 124, 135), 8);
   if (!(bytes > 0 && bytes <= MAX_MANIFEST_BYTES)) throw broken(`it does not begin with ${manifestName}`);
-  await requireHeader(archive, 0, manifestName, bytes);
+  requireHeader(archive, 0, manifestName, bytes);
   let manifest: unknown;
   try {
-    manifest = JSON.parse((await readAt(archive, tar.BLOCK_BYTES, bytes)).toString("utf8"));
+    manifest = JSON.parse(readAt(archive.fd, tar.BLOCK_BYTES, bytes).toString("utf8"));
   } catch {
     throw broken("its manifest is not JSON");
   }
@@ -143,16 +144,10 @@ async function readManifest(archive: FileHandle): Promise<{ manifest: Manifest; 
 }
 
 /** Requires that the header equals, byte for byte, the header that `writeBundle` writes for this file. */
-async function requireHeader(archive: FileHandle, offset: number, name: string, sizeBytes: number): Promise<void> {
+function requireHeader(archive: FileHandle, offset: number, name: string, sizeBytes: number): void {
   const expected = tar.header({ name, sizeBytes });
-  const found = await readAt(archive, offset, tar.BLOCK_BYTES);
-  if (!found.equals(expected)) throw broken(`${name} is not at the position that its manifest implies`);
-}
-
-async function readAt(archive: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  const { bytesRead } = await archive.read(buffer, 0, length, offset);
-  return buffer.subarray(0, bytesRead);
+  if (!readAt(archive.fd, offset, tar.BLOCK_BYTES).equals(expected))
+    throw broken(`${name} is not at the position that its manifest implies`);
 }
 
 async function extract(

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { machineTrouble } from "../storage/index.ts";
+import { machineTrouble } from "../disk/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { ModelError, requireSpace } from "./model-error.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { tar } from "../storage/index.ts";
+import { tar } from "../files/index.ts";
 import { readBundle } from "./bundle.ts";
 import { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
 import { digestsOf } from "./digests.ts";

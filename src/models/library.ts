@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import {
+  lockFile,
   makeCacheEntry,
   removeCacheEntry,
   removeOldTemporaryFolders,
@@ -11,7 +12,6 @@ import {
   withTemporaryFolder,
 } from "../files/index.ts";
 import { familyOf } from "../speech/index.ts";
-import { lockFile } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { modelIdSchema, sha1Schema, sha256Schema } from "./catalogue.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";

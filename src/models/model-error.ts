@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { machineTrouble } from "../storage/index.ts";
+import { machineTrouble } from "../disk/index.ts";
 import { ExpectedError } from "../text/index.ts";
 
 /** A model can't be obtained, converted, installed or removed; the message has the reason and the next step. */

@@ -1,14 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import type { Recording } from "../database/index.ts";
+import { type MachineTrouble, machineTrouble, probeWriting } from "../disk/index.ts";
 import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
-import {
-  Checkpoints,
-  type Failure,
-  isOpen,
-  isServiceFault,
-  type Outcome,
-  type Recording,
-} from "../recordings/index.ts";
-import { type MachineTrouble, machineTrouble, probeWriting } from "../storage/index.ts";
+import type { Outcome } from "../queue/index.ts";
+import { Checkpoints, type Failure, isOpen, isServiceFault } from "../recordings/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeWork } from "./complete.ts";
 import type { PipelineServices } from "./services.ts";

@@ -1,4 +1,4 @@
-import type { Segment, SegmentSpan } from "../recordings/index.ts";
+import type { Segment, SegmentSpan } from "../segments/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { splitSentences } from "./split-sentences.ts";
 

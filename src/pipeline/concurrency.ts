@@ -7,19 +7,19 @@ export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
 /**
  * Calls a function for each item, in order, with several calls running at once. After a failure it starts no further
  * call and waits for the running ones.
- * @param limit returns the number of concurrent calls; evaluated before each start
+ * @param lanes has the number of concurrent calls, which is read before each start
  * @throws the first failure
  */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,
-  limit: () => number,
+  lanes: { readonly partsAtOnce: number },
   doOne: (item: T, index: number) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
   const running = new Set<Promise<void>>();
   let index = 0;
   for (const item of items) {
-    while (running.size >= limit()) await Promise.race(running);
+    while (running.size >= lanes.partsAtOnce) await Promise.race(running);
     if (failures.length > 0) break;
     const one = doOne(item, index++)
       .catch((error: unknown) => void failures.push(error))

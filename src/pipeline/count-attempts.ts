@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
-import { type Checkpoints, SuspendError } from "../recordings/index.ts";
+import { SuspendError } from "../queue/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { StepEngine } from "./step.ts";
+import { type StepEngine, withRun } from "./step.ts";
 
 /**
  * Number of interruptions after which an operation is retried only after a pause. Memory that was short may be free by
@@ -42,63 +43,55 @@ interface AttemptOptions {
 export function countAttempts(engine: StepEngine, options: AttemptOptions): StepEngine {
   const { recordingId, checkpoints, log, countPart, pauseMilliseconds = PAUSE_MILLISECONDS } = options;
   const placesInUse = new Set<number>();
-  return {
-    get partsAtOnce() {
-      return engine.partsAtOnce;
-    },
-    get recognizerLanes() {
-      return engine.recognizerLanes ?? 0;
-    },
-    async run(operation, params, signal) {
-      signal.throwIfAborted();
-      using attempts = new StoredAttempts(checkpoints, placesInUse, `${operation} ${digestOf(params)}`);
-      for (;;) {
-        const { crashes, interruptions } = attempts;
-        if (interruptions >= MAX_INTERRUPTIONS) {
-          throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
-        }
-        if (interruptions >= INTERRUPTIONS_UNTIL_PAUSES) {
-          log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
-          await sleep(pauseMilliseconds, undefined, { signal }).catch(() => {});
-          signal.throwIfAborted();
-        }
-        let isStarted = false;
-        let completedBy: string | null = null;
-        using own = operationSignal(signal);
-        try {
-          const result = await engine.run(operation, params, own.signal, {
-            crashes,
-            onStart() {
-              // Counted before the operation starts, because a server that is killed cannot count afterwards.
-              attempts.add({ interruptions: 1 });
-              isStarted = true;
-              own.started();
-            },
-            onCompletedBy(machine) {
-              completedBy = machine;
-              log.debug({ event: "recording.operation_finished", recordingId, operation, machine });
-            },
-            onInterrupted(cause) {
-              isStarted = false;
-              // If the worker was killed, the interruption stays counted.
-              if (cause === "crashed") attempts.add({ crashes: 1, interruptions: -1 });
-              // Not counted: failing GPUs are given up one by one until only the CPU is left, and a machine that leaves a
-              // fleet proves nothing.
-              if (cause === "gpu failed" || cause === "returned") attempts.add({ interruptions: -1 });
-            },
-          });
-          attempts.reset();
-          if (completedBy !== null) countPart(completedBy);
-          return result;
-        } catch (error) {
-          // An interruption by suspension is intended. Nothing is stored for a recording that a command has ended.
-          if (isStarted && signal.reason instanceof SuspendError) attempts.add({ interruptions: -1 });
-          if (!(error instanceof EngineKilledError)) throw error;
-          signal.throwIfAborted();
-        }
+  return withRun(engine, async (operation, params, signal) => {
+    signal.throwIfAborted();
+    using attempts = new StoredAttempts(checkpoints, placesInUse, `${operation} ${digestOf(params)}`);
+    for (;;) {
+      const { crashes, interruptions } = attempts;
+      if (interruptions >= MAX_INTERRUPTIONS) {
+        throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
       }
-    },
-  };
+      if (interruptions >= INTERRUPTIONS_UNTIL_PAUSES) {
+        log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
+        await sleep(pauseMilliseconds, undefined, { signal }).catch(() => {});
+        signal.throwIfAborted();
+      }
+      let isStarted = false;
+      let completedBy: string | null = null;
+      using own = operationSignal(signal);
+      try {
+        const result = await engine.run(operation, params, own.signal, {
+          crashes,
+          onStart() {
+            // Counted before the operation starts, because a server that is killed cannot count afterwards.
+            attempts.add({ interruptions: 1 });
+            isStarted = true;
+            own.started();
+          },
+          onCompletedBy(machine) {
+            completedBy = machine;
+            log.debug({ event: "recording.operation_finished", recordingId, operation, machine });
+          },
+          onInterrupted(cause) {
+            isStarted = false;
+            // If the worker was killed, the interruption stays counted.
+            if (cause === "crashed") attempts.add({ crashes: 1, interruptions: -1 });
+            // Not counted: failing GPUs are given up one by one until only the CPU is left, and a machine that leaves a
+            // fleet proves nothing.
+            if (cause === "gpu failed" || cause === "returned") attempts.add({ interruptions: -1 });
+          },
+        });
+        attempts.reset();
+        if (completedBy !== null) countPart(completedBy);
+        return result;
+      } catch (error) {
+        // An interruption by suspension is intended. Nothing is stored for a recording that a command has ended.
+        if (isStarted && signal.reason instanceof SuspendError) attempts.add({ interruptions: -1 });
+        if (!(error instanceof EngineKilledError)) throw error;
+        signal.throwIfAborted();
+      }
+    }
+  });
 }
 
 function digestOf(params: unknown): string {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
+import { machineTrouble, type WorkReservations } from "../disk/index.ts";
 import {
   type DecodeSpace,
   decodeRecording,
@@ -10,7 +11,6 @@ import {
   pcmDigest,
 } from "../media/index.ts";
 import { Checkpoints } from "../recordings/index.ts";
-import { machineTrouble, type WorkReservations } from "../storage/index.ts";
 import type { DecodeOptions, PipelineServices } from "./services.ts";
 import { RecordingFailure, type StepContext, withMediaFailure } from "./step.ts";
 import type { Track } from "./tracks.ts";

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
+import { blockCount } from "../blocks/index.ts";
 import { orAborted } from "../text/index.ts";
-import { blockCount, type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
+import { type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
 import { forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
@@ -13,18 +14,18 @@ export interface Detected {
 
 /** The blocks whose speaker activity is stored. Their voices can be embedded before all speech is found. */
 export class DetectedBlocks {
-  readonly #blocks = new Map<string, PromiseWithResolvers<void>>();
-  readonly #added = new Set<string>();
+  readonly #blocks = new Map<string, PromiseWithResolvers<void> & { isAdded: boolean }>();
 
   add(track: Track, block: number): void {
-    this.#added.add(nameOf(track, block));
-    this.#at(track, block).resolve();
+    const added = this.#at(track, block);
+    added.isAdded = true;
+    added.resolve();
   }
 
   /** Returns how many blocks of a track are added without a gap from its start. */
   countFromStart(track: Track): number {
     let count = 0;
-    while (this.#added.has(nameOf(track, count))) count++;
+    while (this.#at(track, count).isAdded) count++;
     return count;
   }
 
@@ -33,16 +34,12 @@ export class DetectedBlocks {
     await orAborted(this.#at(track, block).promise, signal);
   }
 
-  #at(track: Track, block: number): PromiseWithResolvers<void> {
-    const name = nameOf(track, block);
-    const known = this.#blocks.get(name) ?? Promise.withResolvers<void>();
+  #at({ index }: Track, block: number) {
+    const name = `${index} ${block}`;
+    const known = this.#blocks.get(name) ?? { ...Promise.withResolvers<void>(), isAdded: false };
     this.#blocks.set(name, known);
     return known;
   }
-}
-
-function nameOf({ index }: Track, block: number): string {
-  return `${index} ${block}`;
 }
 
 /** Returns whether the chunks of a track are known from an earlier attempt. */

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
+import { blockCount } from "../blocks/index.ts";
+import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
 import { knowsVoices, type SpeakerVoice } from "../voices/index.ts";
 import type { DetectedBlocks } from "./detect.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
@@ -37,24 +38,19 @@ export async function findVoices(
   tracks: readonly Track[],
   blocks: DetectedBlocks,
 ): Promise<void> {
-  await eachTrack(
-    context,
-    tracks,
-    () => 1,
-    async (own, track) => {
-      await forEachMissingBlock(own, "voices", "embeddings", "embedBlock", async (block, run) => {
-        await blocks.until(track, block, own.signal);
-        await run();
-      });
-      if (tracks.length > 1) return {};
-      // Clustering reads the activity of all blocks, also of those whose voices are stored from an earlier attempt.
-      for (let block = 0; block < blockCount(track.pcm.sampleCount); block++) {
-        await blocks.until(track, block, own.signal);
-      }
-      await clusterSpeakers(own, 0, boundsOf(context.recording));
-      return {};
-    },
-  );
+  await eachTrack(context, tracks, async (own, track) => {
+    await forEachMissingBlock(own, "voices", "embeddings", "embedBlock", async (block, run) => {
+      await blocks.until(track, block, own.signal);
+      await run();
+    });
+    if (tracks.length > 1) return {};
+    // Clustering reads the activity of all blocks, also of those whose voices are stored from an earlier attempt.
+    for (let block = 0; block < blockCount(track.pcm.sampleCount); block++) {
+      await blocks.until(track, block, own.signal);
+    }
+    await clusterSpeakers(own, 0, boundsOf(context.recording));
+    return {};
+  });
 }
 
 /** Runs the step `diarize` on tracks whose voices are known. Tracks without words have no turns. @param shareOf returns a track's share of the work */
@@ -65,11 +61,12 @@ export async function diarize<T extends TranscribedTrack>(
 ): Promise<(T & Diarized)[]> {
   const bounds = boundsOf(context.recording);
   const isOnly = tracks.filter(({ wordCount }) => wordCount > 0).length === 1;
-  const found = await eachTrack(partOfStep(context, 0, 0.1), tracks, shareOf, async (track, { wordCount }) => ({
+  const clustered = async (track: TrackContext, { wordCount }: T) => ({
     speechTurns: wordCount === 0 ? [] : await clusterSpeakers(track, 0, isOnly ? bounds : {}),
-  }));
+  });
+  const found = await eachTrack(partOfStep(context, 0, 0.1), tracks, clustered, shareOf);
   const allotted = allotSpeakers(bounds, found.map(speakersOf));
-  return eachTrack(partOfStep(context, 0.1, 1), found, shareOf, async (track, spoken) => {
+  const compared = async (track: TrackContext, spoken: (typeof found)[number]) => {
     const { index, chunks, wordCount, speechTurns } = spoken;
     if (wordCount === 0) return { speechTurns, speakerTurns: speechTurns };
     const speakers = allotted[index] ?? 0;
@@ -82,7 +79,8 @@ export async function diarize<T extends TranscribedTrack>(
     }
     const fewest = bounds.minSpeakers === undefined ? 1 : isOnly ? bounds.minSpeakers : speakers;
     return { speechTurns: turns, speakerTurns: await runSecondPass(track, fragments, turns, fewest) };
-  });
+  };
+  return await eachTrack(partOfStep(context, 0.1, 1), found, compared, shareOf);
 }
 
 /**
@@ -99,14 +97,10 @@ export async function findSpeakerVoices(
   const { accountId, isTransient, rerunOf } = context.recording;
   if ((isTransient && rerunOf === null) || !knowsVoices(store, accountId)) return [];
   const silent = { ...context, progress: () => {} };
-  const found = await eachTrack(
-    silent,
-    tracks,
-    () => 1,
-    async ({ area, engine, signal }, { speakerTurns }) =>
-      speakerTurns.length === 0
-        ? { voices: [] }
-        : await engine.run("describeSpeakers", { area, turns: [...speakerTurns] }, signal),
+  const found = await eachTrack(silent, tracks, async ({ area, engine, signal }, { speakerTurns }) =>
+    speakerTurns.length === 0
+      ? { voices: [] }
+      : await engine.run("describeSpeakers", { area, turns: [...speakerTurns] }, signal),
   );
   return found.flatMap(({ voices }, track) =>
     voices.flatMap(({ speaker: own, seconds, embedding }) => {

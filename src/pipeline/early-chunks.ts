@@ -1,8 +1,9 @@
-import type { OperationName, Params, Result } from "../engine/index.ts";
-import { SuspendError } from "../recordings/index.ts";
+import { blockCount } from "../blocks/index.ts";
+import type { OperationName, Params, Result } from "../operations/index.ts";
+import { SuspendError } from "../queue/index.ts";
 import { type Language, sureProbability } from "../speech/index.ts";
 import { messageOf, orAborted } from "../text/index.ts";
-import { blockCount, type Chunk } from "../timeline/index.ts";
+import type { Chunk } from "../timeline/index.ts";
 import { type BoundModel, foreseeModel, type RecordingModels } from "./bind-model.ts";
 import { type DetectedBlocks, isPlanned } from "./detect.ts";
 import { detectLanguage, soleLanguage } from "./language.ts";

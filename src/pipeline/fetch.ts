@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fetchRecording } from "../media/index.ts";
-import { isOpen, type Outcome } from "../recordings/index.ts";
+import type { Outcome } from "../queue/index.ts";
+import { isOpen } from "../recordings/index.ts";
 import { attempt } from "./attempt.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure, withMediaFailure } from "./step.ts";

@@ -1,4 +1,4 @@
-import type { SegmentSpan } from "../recordings/index.ts";
+import type { SegmentSpan } from "../segments/index.ts";
 import { type Span, secondsOf, type Turn } from "../timeline/index.ts";
 
 /**

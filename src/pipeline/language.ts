@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Recording } from "../recordings/index.ts";
+import type { Recording } from "../database/index.ts";
 import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
 import { type Chunk, chunkAudioSeconds, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
@@ -64,11 +64,8 @@ export async function chooseLanguage(
     return { language: known, isMixed: stored.isMixed, isOnly: false, confidence: stored.confidence ?? 1 };
   }
 
-  const { winner, confidence, samples } = await voteLanguage(
-    speech,
-    (chunk) => detectLanguage(context, chunk, model),
-    () => context.engine.partsAtOnce,
-  );
+  const detect = (chunk: TrackChunk) => detectLanguage(context, chunk, model);
+  const { winner, confidence, samples } = await voteLanguage(speech, detect, context.engine);
   const language = languages.find(({ modelCode }) => modelCode === winner);
   if (language === undefined) throw new Error(`the model detected a language that it does not list: ${winner}`);
   const isMixed = samples.some(

@@ -1,6 +1,8 @@
+import type { Recording } from "../database/index.ts";
+import { machineTrouble } from "../disk/index.ts";
 import { EngineOperationError } from "../engine/index.ts";
-import { isOpen, type Outcome, type Recording } from "../recordings/index.ts";
-import { machineTrouble } from "../storage/index.ts";
+import type { Outcome } from "../queue/index.ts";
+import { isOpen } from "../recordings/index.ts";
 import { messageOf } from "../text/index.ts";
 import { attempt } from "./attempt.ts";
 import { complete } from "./complete.ts";

@@ -1,22 +1,13 @@
 import { Type } from "@sinclair/typebox";
+import { hasBlock } from "../blocks/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import {
-  embeddedPart,
-  hasBlock,
-  OverlapFinder,
-  type Span,
-  secondsOf,
-  spanSchema,
-  type Turn,
-} from "../timeline/index.ts";
+import { embeddedPart, OverlapFinder, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { forEachConcurrently, yieldToEventLoop } from "./concurrency.ts";
 import type { TrackContext } from "./tracks.ts";
 
 /** A sentence fragment: one speaker's words up to the end of a sentence, a pause or a change of speaker. */
-export interface Fragment extends Span {
-  readonly speaker: number;
-}
+export type Fragment = Turn;
 
 /** Fragments per checkpoint: about one second of work. */
 const FRAGMENTS_PER_BLOCK = 16;
@@ -54,28 +45,21 @@ export async function runSecondPass(
   if (compared.length === 0) return turns;
   const blocks = Math.ceil(compared.length / FRAGMENTS_PER_BLOCK);
   let finished = 0;
-  await forEachConcurrently(
-    Array(blocks).keys(),
-    () => engine.partsAtOnce,
-    async (block) => {
-      await yieldToEventLoop(signal);
-      const spans = compared
-        .slice(block * FRAGMENTS_PER_BLOCK, (block + 1) * FRAGMENTS_PER_BLOCK)
-        .map(({ startSeconds, endSeconds }) => ({ startSeconds, endSeconds }));
-      // Embeddings of other spans are useless. (Checkpoints of earlier versions have another name.)
-      const isFinished = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
-      if (!isFinished || !(await hasBlock(area, "sentences", block))) {
-        await engine.run("embedSentences", { area, spans, block }, signal);
-        checkpoints.write("sentences", block, blockSchema, { spans });
-      }
-      finished += 1;
-      context.progress(finished / blocks);
-    },
-  );
-  const sentences = compared.map((fragment) => ({
-    speaker: fragment.speaker,
-    seconds: embeddedPart(fragment).seconds,
-  }));
+  await forEachConcurrently(Array(blocks).keys(), engine, async (block) => {
+    await yieldToEventLoop(signal);
+    const spans = compared
+      .slice(block * FRAGMENTS_PER_BLOCK, (block + 1) * FRAGMENTS_PER_BLOCK)
+      .map(({ startSeconds, endSeconds }) => ({ startSeconds, endSeconds }));
+    // Embeddings of other spans are useless. (Checkpoints of earlier versions have another name.)
+    const isFinished = Bun.deepEquals(checkpoints.read("sentences", block, blockSchema)?.spans, spans);
+    if (!isFinished || !(await hasBlock(area, "sentences", block))) {
+      await engine.run("embedSentences", { area, spans, block }, signal);
+      checkpoints.write("sentences", block, blockSchema, { spans });
+    }
+    finished += 1;
+    context.progress(finished / blocks);
+  });
+  const sentences = compared.map((each) => ({ speaker: each.speaker, seconds: embeddedPart(each).seconds }));
   const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
   await yieldToEventLoop(signal);
   return reassignTurns(turns, compared, keepSpeakers(compared, speakers, fewest));
@@ -105,7 +89,7 @@ export function keepSpeakers(fragments: readonly Fragment[], speakers: readonly 
 
 /** Groups words into sentence fragments. */
 export function fragmentsOf(words: readonly SpokenWord[]): Fragment[] {
-  const fragments: { startSeconds: number; endSeconds: number; speaker: number }[] = [];
+  const fragments: Fragment[] = [];
   for (const [index, word] of words.entries()) {
     const before = words[index - 1];
     const last = fragments.at(-1);
@@ -178,12 +162,12 @@ export function reassignTurns(
   return mergeOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
 }
 
-/** Returns whether other speakers overlap at least half of a fragment, so that its embedding mixes two voices. */
+/**
+ * Returns whether other speakers overlap at least half of a fragment, so that its embedding mixes two voices.
+ * @param turns those that overlap the fragment
+ */
 function isMostlyOverlapped(fragment: Fragment, turns: readonly Turn[]): boolean {
-  const others = turns.filter(
-    ({ speaker, startSeconds, endSeconds }) =>
-      speaker !== fragment.speaker && startSeconds < fragment.endSeconds && endSeconds > fragment.startSeconds,
-  );
+  const others = turns.filter(({ speaker }) => speaker !== fragment.speaker);
   const seconds = others.reduce(
     (sum, turn) =>
       sum + Math.min(turn.endSeconds, fragment.endSeconds) - Math.max(turn.startSeconds, fragment.startSeconds),

@@ -1,8 +1,10 @@
-import type { Usage } from "../accounts/index.ts";
+import type { Store } from "../database/index.ts";
+import type { WorkReservations } from "../disk/index.ts";
 import type { FetchRequest } from "../media/index.ts";
 import type { RecordingEvents, Recordings } from "../recordings/index.ts";
-import type { AudioStore, DataDirectory, Store, WorkReservations } from "../storage/index.ts";
+import type { AudioStore, DataDirectory } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
+import type { Usage } from "../usage/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
 import type { StepEngine } from "./step.ts";
 

@@ -1,4 +1,4 @@
-import type { OperationName, Params } from "../engine/index.ts";
+import type { OperationName, Params } from "../operations/index.ts";
 import { orAborted } from "../text/index.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
 import { type StepEngine, withRun } from "./step.ts";

@@ -1,4 +1,4 @@
-import type { Recording } from "../recordings/index.ts";
+import type { Recording } from "../database/index.ts";
 
 /** Bounds of the number of speakers, which are equal if it is known exactly. */
 export interface SpeakerBounds {

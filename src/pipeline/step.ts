@@ -1,6 +1,8 @@
-import type { Engine, OperationName, Params, Result } from "../engine/index.ts";
+import type { Recording } from "../database/index.ts";
+import type { Engine } from "../engine/index.ts";
 import { MediaError } from "../media/index.ts";
-import type { Checkpoints, Failure, Recording } from "../recordings/index.ts";
+import type { OperationName, Params, Result } from "../operations/index.ts";
+import type { Checkpoints, Failure } from "../recordings/index.ts";
 import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { forEachConcurrently } from "./concurrency.ts";
@@ -9,7 +11,7 @@ import { forEachConcurrently } from "./concurrency.ts";
 export type StepEngine = Pick<Engine, "run" | "partsAtOnce"> & Partial<Pick<Engine, "recognizerLanes">>;
 
 /** The arguments of an engine's `run`. */
-export type EngineRequest<N extends OperationName> = [
+type EngineRequest<N extends OperationName> = [
   operation: N,
   params: Params<N>,
   signal: AbortSignal,
@@ -96,16 +98,12 @@ export async function forEachMissingPart(
   const finished = new Set<number>();
   for (const part of context.checkpoints.finished(step)) if (await isIntact(part)) finished.add(part);
   context.progress(finished.size / parts);
-  const missing = Array.from({ length: parts }, (_, part) => part).filter((part) => !finished.has(part));
-  await forEachConcurrently(
-    missing,
-    () => context.engine.partsAtOnce,
-    async (part) => {
-      context.signal.throwIfAborted();
-      await doPart(part);
-      finished.add(part);
-      context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
-      context.progress(finished.size / parts);
-    },
-  );
+  const missing = [...Array(parts).keys()].filter((part) => !finished.has(part));
+  await forEachConcurrently(missing, context.engine, async (part) => {
+    context.signal.throwIfAborted();
+    await doPart(part);
+    finished.add(part);
+    context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
+    context.progress(finished.size / parts);
+  });
 }

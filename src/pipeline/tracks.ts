@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, hasBlock, type PcmFile, type WorkArea } from "../timeline/index.ts";
+import { blockCount, hasBlock } from "../blocks/index.ts";
+import type { Chunk, PcmFile, WorkArea } from "../timeline/index.ts";
 import { forEachMissingPart, type StepContext } from "./step.ts";
 
 /**
@@ -27,13 +28,14 @@ export interface TrackContext extends StepContext {
 
 /**
  * Runs a step on one track after the other, and adds the step's result to each track.
- * @param shareOf returns a track's share of the step's work, in any unit; it determines the progress
+ * @param shareOf returns a track's share of the step's work, in any unit; it determines the progress. By default, all
+ *   tracks have the same share
  */
 export async function eachTrack<T extends Track, R extends object>(
   context: StepContext,
   tracks: readonly T[],
-  shareOf: (track: T) => number,
   doTrack: (context: TrackContext, track: T) => Promise<R>,
+  shareOf: (track: T) => number = () => 1,
 ): Promise<(T & R)[]> {
   const whole = tracks.reduce((sum, track) => sum + shareOf(track), 0);
   const done: (T & R)[] = [];

@@ -71,6 +71,8 @@ export async function transcribe(
 
 /**
  * Returns a function that recognizes a part with the model for its language, and names the model whose words it returns.
+ * The model that detects languages takes the part if that model does not know the language, or writes words of another
+ * one.
  * @param mayChangeLanguage see TranscriptionPlan
  */
 export function recognizerOf(
@@ -81,38 +83,25 @@ export function recognizerOf(
   // Whisper drops the beginning of a vocabulary that is too long, so the recording's own terms come last.
   const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
   const params = { area, mayChangeLanguage, ...(vocabulary === "" ? {} : { vocabulary }) };
-  const route = routesOf(model);
-  return (part: SpeechPart) =>
-    route(part, async ({ path, encoder }: EncodedModel, { chunk, language }: SpeechPart) => {
-      const by = { model: path, ...(encoder === null ? {} : { encoder }) };
-      return await engine.run("transcribe", { ...params, ...by, chunk, language: language.modelCode }, signal);
-    });
-}
-
-type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;
-
-/**
- * Returns a function that recognizes a part with the model for its language, and names the model whose words it returns.
- * The model that detects languages takes the part if that model does not know the language, or writes words of another
- * one.
- */
-function routesOf({ companion, routes, id, path, encoder }: TranscriptionPlan["model"]) {
-  const inUse = { id, path, encoder };
-  const detector = companion ?? inUse;
+  const detector = model.companion ?? model;
   // Read once: the file is not needed any more while the worker has the model.
   const known = new Map(
-    [inUse, ...routes]
-      .filter(({ path: other }) => other !== detector.path)
-      .map(({ path: other }) => [other, readModelLanguages(other)] as const),
+    [model, ...model.routes]
+      .filter(({ path }) => path !== detector.path)
+      .map(({ path }) => [path, readModelLanguages(path)] as const),
   );
-  return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>) => {
-    const byDetector = async () => ({ by: detector.id, read: await recognize(detector, part) });
-    const model = routes.find(({ codes }) => codes.includes(part.language.code)) ?? inUse;
-    if (model.path === detector.path) return await byDetector();
-    const own = known.get(model.path)?.find(({ code }) => code === part.language.code);
-    if (own === undefined) return await byDetector();
-    const read = await recognize(model, { ...part, language: own });
-    return contradictsLanguage(read.words, own.code) ? await byDetector() : { by: model.id, read };
+  const recognizeBy = async ({ id, path, encoder }: EncodedModel, { chunk, language }: SpeechPart) => {
+    const by = { model: path, ...(encoder === null ? {} : { encoder }) };
+    const how = { ...params, ...by, chunk, language: language.modelCode };
+    return { by: id, read: await engine.run("transcribe", how, signal) };
+  };
+  return async (part: SpeechPart) => {
+    const { code } = part.language;
+    const own = model.routes.find(({ codes }) => codes.includes(code)) ?? model;
+    const language = known.get(own.path)?.find((other) => other.code === code);
+    if (language === undefined) return await recognizeBy(detector, part);
+    const recognized = await recognizeBy(own, { ...part, language });
+    return contradictsLanguage(recognized.read.words, code) ? await recognizeBy(detector, part) : recognized;
   };
 }
 

@@ -1,5 +1,7 @@
+import type { Recording } from "../database/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
-import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
+import { Checkpoints, type Step } from "../recordings/index.ts";
+import { type PackedSegment, packSegment } from "../segments/index.ts";
 import { chunkAudioSeconds } from "../timeline/index.ts";
 import type { SpeakerVoice } from "../voices/index.ts";
 import { bindModel } from "./bind-model.ts";
@@ -56,7 +58,7 @@ export async function transcript(
   const diarized = await diarize(steps.start("diarize", signal), transcribed, speechSeconds);
   const finalizing = steps.start("finalize", signal);
   const since = now();
-  const segmented = await eachTrack(finalizing, diarized, () => 1, segmentsOf);
+  const segmented = await eachTrack(finalizing, diarized, segmentsOf);
   const { segments, numbers } = mergeTracks(segmented.map((track) => track.segments));
   const seconds = (now() - since) / 1000;
   metrics.engine.stepDone({ step: "finalize", device: "cpu", seconds, audioSeconds: secondsOfAudio(tracks) });
@@ -111,17 +113,12 @@ async function findWords(
   await using early = steps.earlyChunks();
   const detecting = early.inStep(steps.start("detect", signal));
   const { id } = detecting.recording;
-  const detected = await eachTrack(
-    detecting,
-    tracks,
-    () => 1,
-    async (own, track) => {
-      early.start(own, track, blocks, services.models);
-      const found = await detect(own, track, blocks);
-      early.planned(found.chunks);
-      return found;
-    },
-  );
+  const detected = await eachTrack(detecting, tracks, async (own, track) => {
+    early.start(own, track, blocks, services.models);
+    const found = await detect(own, track, blocks);
+    early.planned(found.chunks);
+    return found;
+  });
   const speech = detected.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
   const spokenSeconds = detected.reduce((sum, track) => sum + speechSeconds(track), 0);
@@ -145,9 +142,8 @@ async function findWords(
     },
     onTranscribed: (part, words) => events.transcribed({ id, tracks: tracks.length, part, words }),
   };
-  const transcribed = await eachTrack(transcribing, detected, speechSeconds, (own, { chunks }) =>
-    transcribe(own, chunks, plan),
-  );
+  const words = (own: TrackContext, { chunks }: Detected) => transcribe(own, chunks, plan);
+  const transcribed = await eachTrack(transcribing, detected, words, speechSeconds);
   return { transcribed, chosen, model };
 }
 

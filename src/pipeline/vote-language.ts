@@ -1,6 +1,7 @@
 import { type Probabilities, sureProbability } from "../speech/index.ts";
 import { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import { forEachConcurrently } from "./concurrency.ts";
+import type { StepEngine } from "./step.ts";
 import type { TrackChunk } from "./tracks.ts";
 
 /** Minimum and maximum number of chunks whose language is detected; each costs one run of the encoder. */
@@ -29,19 +30,18 @@ interface Sample {
  * chunks are left, it uses fragments between their long silences, and then halves of unsure ones. Each sample adds its
  * probability times its seconds to each language.
  * @param detect detects the language of a chunk
- * @param limit returns how many chunks are checked at once
+ * @param engine has the number of chunks that are checked at once
  * @returns the recognizer's code of the main language, its share of all scores, and the samples
  */
 export async function voteLanguage(
   speech: readonly TrackChunk[],
   detect: (speech: TrackChunk) => Promise<Probabilities>,
-  limit: () => number,
+  engine: Pick<StepEngine, "partsAtOnce">,
 ): Promise<{ winner: string | undefined; confidence: number; samples: readonly Sample[] }> {
   const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
   const least = Math.max(LEAST_SAMPLES, Math.ceil(inOrder.length / CHUNKS_PER_SAMPLE));
   const most = Math.max(MOST_SAMPLES, least);
   const scores = new Map<string, number>();
-  const samples: Sample[] = [];
   const count = ({ chunk }: TrackChunk, probabilities: Probabilities) => {
     for (const [code, probability] of Object.entries(probabilities)) {
       scores.set(code, (scores.get(code) ?? 0) + probability * chunkAudioSeconds(chunk));
@@ -51,18 +51,19 @@ export async function voteLanguage(
   const short = inOrder.filter((chunk) => !isLong(chunk));
   const later = inOrder.flatMap(laterFragments).filter(isLong);
   const candidates = [...spread(inOrder.filter(isLong)), ...spread(short), ...spread(later)];
-  await forEachConcurrently(candidates.slice(0, least), limit, async (speech, index) => {
-    samples[index] = { speech, probabilities: await detect(speech) };
-  });
-  for (const { speech, probabilities } of samples) count(speech, probabilities);
-  for (let next = least; next < Math.min(most, candidates.length) && !hasClearLead(scores); ) {
-    const atOnce = next + CHUNKS_AHEAD <= inOrder.length ? Math.min(CHUNKS_AHEAD, limit()) : 1;
-    const batch = candidates.slice(next, Math.min(next + atOnce, most));
+  const detectAll = async (batch: readonly TrackChunk[]): Promise<Sample[]> => {
     const found: Sample[] = [];
-    await forEachConcurrently(batch, limit, async (speech, index) => {
+    await forEachConcurrently(batch, engine, async (speech, index) => {
       found[index] = { speech, probabilities: await detect(speech) };
     });
-    for (const sample of found) {
+    return found;
+  };
+  const samples = await detectAll(candidates.slice(0, least));
+  for (const { speech, probabilities } of samples) count(speech, probabilities);
+  for (let next = least; next < Math.min(most, candidates.length) && !hasClearLead(scores); ) {
+    const atOnce = next + CHUNKS_AHEAD <= inOrder.length ? Math.min(CHUNKS_AHEAD, engine.partsAtOnce) : 1;
+    const batch = candidates.slice(next, Math.min(next + atOnce, most));
+    for (const sample of await detectAll(batch)) {
       // The vote is the same as if the chunks were detected one after the other.
       if (hasClearLead(scores)) break;
       count(sample.speech, sample.probabilities);

@@ -12,7 +12,7 @@ const TRAILER_BYTES = 72;
 const FILE_NAME = "transcribe";
 
 /** The inner program's frame in the product's file, and the inner program itself. */
-export type InnerProgram = Omit<EmbeddedPart, "path" | "executable">;
+type InnerProgram = Omit<EmbeddedPart, "path" | "executable">;
 
 /** Returns the last bytes of the product's file, which describe the inner program. */
 export function trailerOf({ offset, packedBytes, bytes, sha256 }: InnerProgram): Buffer {

@@ -81,14 +81,6 @@ export const checkoutFiles: ProgramFiles = below(checkout, {
 
 /** Returns a layout with all its paths below a directory. */
 export function below(root: string, layout: ProgramFiles): ProgramFiles {
-  return {
-    nativeDirectory: join(root, layout.nativeDirectory),
-    onnxBinding: join(root, layout.onnxBinding),
-    ffmpeg: join(root, layout.ffmpeg),
-    confine: join(root, layout.confine),
-    speechModel: join(root, layout.speechModel),
-    segmentationModel: join(root, layout.segmentationModel),
-    embeddingModel: join(root, layout.embeddingModel),
-    benchRecording: join(root, layout.benchRecording),
-  };
+  const paths = Object.entries(layout).map(([name, path]) => [name, join(root, path)]);
+  return Object.fromEntries(paths) as Record<keyof ProgramFiles, string>;
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { ExpectedError } from "../text/index.ts";
+import { ExpectedError, valueOr } from "../text/index.ts";
 import { embedded } from "./embedded.ts";
 
 /** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
@@ -26,7 +26,7 @@ export const programFile: string | null = isCompiled ? (process.env[FILE_VARIABL
 delete process.env[FILE_VARIABLE];
 
 /** The single file, opened at the start: an upgrade may put another one in its place. */
-const openFile = programFile === null ? null : openOrNull(programFile);
+const openFile = programFile === null ? null : valueOr(() => openSync(programFile, "r"), null);
 
 /**
  * Returns the single file, open for reading.
@@ -69,13 +69,5 @@ function ownExecutable(): string {
     return process.execPath;
   } catch {
     return "/proc/self/exe";
-  }
-}
-
-function openOrNull(path: string): number | null {
-  try {
-    return openSync(path, "r");
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,7 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
+import { valueOr } from "../text/index.ts";
 
 /**
  * Makes the kernel kill this process when its parent exits for any reason. Does nothing on systems other than Linux.
@@ -34,11 +35,7 @@ export function yieldProcessor(processId = 0, niceness = DEFAULT_NICENESS): void
  * Returns the resident memory of another process in bytes; null if it has exited or the system has no /proc (proc(5)).
  */
 export function residentBytes(pid: number | null): number | null {
-  if (pid === null) return null;
-  try {
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
-  } catch {
-    return null;
-  }
+  const status = pid === null ? "" : valueOr(() => readFileSync(`/proc/${pid}/status`, "utf8"), "");
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kibibytes === undefined ? null : Number(kibibytes) * 1024;
 }

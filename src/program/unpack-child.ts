@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { codeOf, isSystemError, messageOf } from "../text/index.ts";
+import { codeOf, isSystemError, messageOf, valueOr } from "../text/index.ts";
 import { type EmbeddedPart, partSchema } from "./contents.ts";
 import { ownCommand, UnpackError } from "./own-program.ts";
 
@@ -44,12 +44,8 @@ export async function writePartsInChild(
 }
 
 function failureIn(output: string): Static<typeof failureSchema> | null {
-  try {
-    const failure: unknown = JSON.parse(output);
-    return Value.Check(failureSchema, failure) ? failure : null;
-  } catch {
-    return null;
-  }
+  const failure: unknown = valueOr(() => JSON.parse(output), null);
+  return Value.Check(failureSchema, failure) ? failure : null;
 }
 
 /**

@@ -2,12 +2,9 @@ import { Database } from "bun:sqlite";
 import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
-  closeSync,
   createReadStream,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,6 +12,7 @@ import {
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { syncDirectoryNow } from "../files/index.ts";
 import { codeOf } from "../text/index.ts";
 import type { EmbeddedPart } from "./contents.ts";
 import { innerDirectoryName } from "./inner-program.ts";
@@ -83,7 +81,8 @@ async function unpackContent(runtimeDirectory: string, content: Content, program
     requirePrivate(target);
     return target;
   } catch (error) {
-    throw unpackErrorOf(error, runtimeDirectory, sizeOf(content.parts));
+    const sizeBytes = content.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    throw unpackErrorOf(error, runtimeDirectory, sizeBytes);
   }
 }
 
@@ -149,10 +148,6 @@ function contentOf(parts: readonly EmbeddedPart[]): Content {
 /** Returns the directory of the inner program. The launcher writes no stamp. */
 function innerContent({ inner }: PackedProgram): Content {
   return { name: innerDirectoryName(inner), parts: [inner], manifest: null };
-}
-
-function sizeOf(parts: readonly EmbeddedPart[]): number {
-  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /**
@@ -222,7 +217,7 @@ async function unpackInto(runtimeDirectory: string, target: string, content: Con
     }
     await writePartsInChild(temporary, parts, file);
     if (manifest !== null) await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
-    for (const directory of directories) syncDirectory(directory);
+    for (const directory of directories) syncDirectoryNow(directory);
     if (!moveTo(target, temporary) && !isComplete(target, content)) {
       // Files of the target were removed since it was complete. Processes that use it keep their open files.
       const broken = `${target}.${randomUUID()}`;
@@ -232,7 +227,7 @@ async function unpackInto(runtimeDirectory: string, target: string, content: Con
       }
       rmSync(broken, { recursive: true, force: true });
     }
-    syncDirectory(runtimeDirectory);
+    syncDirectoryNow(runtimeDirectory);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -246,15 +241,6 @@ function moveTo(target: string, temporary: string): boolean {
   } catch (error) {
     if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) return false;
     throw error;
-  }
-}
-
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

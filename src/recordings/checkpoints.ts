@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
-import { deferSync, preparedFor, type Store, tables, transact } from "../storage/index.ts";
+import { deferSync, preparedFor, type Store, tables, transact } from "../database/index.ts";
 import { OPEN_STATES } from "./states.ts";
 
 /** The statements that run for every part. */

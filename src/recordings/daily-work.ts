@@ -1,5 +1,5 @@
 import { gte, sql } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../database/index.ts";
 import { utcDay } from "../text/index.ts";
 
 /** The recordings received and processed on one UTC day. */

@@ -1,4 +1,4 @@
-import type { Store } from "../storage/index.ts";
+import type { Store } from "../database/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type EndOutcome, forgetEnd, undeliveredEnds } from "./outbox.ts";
 

@@ -1,7 +1,6 @@
 import { and, desc, eq, gt, gte, isNull, lt, sql } from "drizzle-orm";
-import { type Store, tables, values } from "../storage/index.ts";
+import { type Recording, type Store, tables, values } from "../database/index.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
-import type { Recording } from "./recording-rows.ts";
 import type { Status } from "./states.ts";
 
 /** The filter for a list of recordings. */
@@ -40,18 +39,12 @@ export function listRecordings(store: Store, filter: RecordingFilter, limit: num
  */
 function listInState(
   store: Pick<Store, "select">,
-  {
-    accountId,
-    workspaceId,
-    createdAfter,
-    createdBefore,
-    beforeId,
-    includesTransient,
-  }: Omit<RecordingFilter, "statuses">,
+  filter: RecordingFilter,
   status: Status | undefined,
   limit: number,
 ): Recording[] {
   const { recordings } = tables;
+  const { accountId, workspaceId, createdAfter, createdBefore, beforeId, includesTransient } = filter;
   const ids = idsCreatedBetween(createdAfter, createdBefore);
   // The lower of the two, because SQLite searches the index by only one of several bounds.
   const belowId = [ids.below, beforeId].filter((id) => id !== undefined).sort()[0];

@@ -1,6 +1,5 @@
 import { and, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
-import type { Recording } from "./recording-rows.ts";
+import { type Recording, type Store, tables } from "../database/index.ts";
 import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
 type OpenState = (typeof OPEN_STATES)[number];

@@ -1,5 +1,5 @@
 import { asc, desc, eq, lt, lte } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../database/index.ts";
 
 /** The end of a recording that is not delivered yet. */
 type StoredEnd = typeof tables.outbox.$inferSelect;

@@ -1,31 +1,53 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { and, asc, desc, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import { deferSync, deleteSome, type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
-import { removeSearchable } from "./search/search-index.ts";
-import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
+import { and, asc, desc, eq, inArray, isNotNull } from "drizzle-orm";
+import {
+  deferSync,
+  deleteSome,
+  preparedFor,
+  type Recording,
+  type Store,
+  tables,
+  transact,
+  truncateLog,
+  values,
+  type Writer,
+} from "../database/index.ts";
+import { removeSearchable } from "../search/index.ts";
+import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
 import { ENDED_STATES, OPEN_STATES } from "./states.ts";
 
-/** The record of a recording. */
-export type Recording = typeof tables.recordings.$inferSelect;
+type InsertedRow = typeof tables.recordings.$inferInsert;
+
+/** Inserts a record as `queued`, with its account's current vocabulary. @param now milliseconds since the epoch */
+export function insertQueued(
+  writer: Writer,
+  row: Omit<InsertedRow, "status" | "language" | "vocabulary" | "createdAt" | "updatedAt">,
+  now: number,
+): Recording {
+  const { accounts, recordings } = tables;
+  const isOwner = eq(accounts.id, row.accountId);
+  const account = writer.select({ vocabulary: accounts.vocabulary }).from(accounts).where(isOwner).get();
+  const first = { status: "queued", language: row.pinnedLanguage, createdAt: now, updatedAt: now } as const;
+  return writer
+    .insert(recordings)
+    .values({ ...row, ...first, vocabulary: account?.vocabulary ?? null })
+    .returning()
+    .get();
+}
 
 /** Number of rows removed at once, which takes some milliseconds. */
 const ROWS_AT_ONCE = 100;
 
 /**
- * The rows that belong to recordings in addition to their records: segments, corrections, checkpoints, the machines of a fleet and
- * the speech models. A recording of days has thousands of the first two, which take seconds to write or remove. They are
- * processed in batches, so that this process is not blocked.
+ * The rows that belong to recordings in addition to their records: segments, corrections, checkpoints, the machines of a
+ * fleet and the speech models. A recording of days has thousands of the first two, which take seconds to write or
+ * remove. They are processed in batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;
-  /** Statements that are prepared once, because they run for every part. */
-  readonly #countPart;
-  readonly #countRecognized;
 
   constructor(store: Store) {
     this.#store = store;
-    this.#countPart = prepareCountPart(store);
-    this.#countRecognized = prepareCountRecognized(store);
   }
 
   /**
@@ -64,7 +86,7 @@ export class RecordingRows {
 
   /** Counts a part that a machine of a fleet computed. Stores nothing for a recording that has ended. */
   countPart(id: string, machine: string): void {
-    deferSync(this.#store, () => this.#countPart.run({ id, machine }));
+    deferSync(this.#store, () => addPartsOf(this.#store).machine.run({ id, name: machine, parts: 1 }));
   }
 
   /** Returns how many parts of a recording each machine computed; empty if the server worked alone. */
@@ -80,7 +102,7 @@ export class RecordingRows {
 
   /** Counts parts that a speech model recognized. Stores nothing for a recording that has ended. */
   countRecognized(id: string, model: string, parts: number): void {
-    deferSync(this.#store, () => this.#countRecognized.run({ id, model, parts }));
+    deferSync(this.#store, () => addPartsOf(this.#store).model.run({ id, name: model, parts }));
   }
 
   /** Returns how many parts of a recording each speech model recognized, the model with most parts first. */
@@ -117,12 +139,9 @@ export class RecordingRows {
 
   /** Removes the searchable texts of deleted recordings, in batches between which other work runs. */
   async removeSearchable(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      do await yieldToEventLoop();
-      while (
-        this.#write((transaction) => isDeleted(transaction, id) && removeSearchable(transaction, id, ROWS_AT_ONCE))
-      );
-    }
+    await inBatches(ids, (id) =>
+      this.#write((transaction) => isDeleted(transaction, id) && removeSearchable(transaction, id, ROWS_AT_ONCE)),
+    );
   }
 
   /**
@@ -130,10 +149,7 @@ export class RecordingRows {
    * the database's files contain nothing of them.
    */
   async removeDeleted(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      do await yieldToEventLoop();
-      while (this.#removeSomeOfDeleted(id));
-    }
+    await inBatches(ids, (id) => this.#removeSomeOfDeleted(id));
     await truncateLog(this.#store);
   }
 
@@ -162,45 +178,24 @@ export class RecordingRows {
   }
 }
 
-function prepareCountPart(store: Store) {
-  const { recordings, recordingMachines } = tables;
-  const row = store
-    .select({
-      recordingId: recordings.id,
-      machine: sql<string>`${sql.placeholder("machine")}`.as("machine"),
-      parts: sql<number>`1`.as("parts"),
-    })
-    .from(recordings)
-    .where(and(eq(recordings.id, sql.placeholder("id")), inArray(recordings.status, OPEN_STATES)));
-  return store
-    .insert(recordingMachines)
-    .select(row)
-    .onConflictDoUpdate({
-      target: [recordingMachines.recordingId, recordingMachines.machine],
-      set: { parts: sql`${recordingMachines.parts} + 1` },
-    })
-    .prepare();
+/** Repeats a step for each id until it returns false. Other work runs before each step. */
+async function inBatches(ids: readonly string[], step: (id: string) => boolean): Promise<void> {
+  for (const id of ids) {
+    do await yieldToEventLoop();
+    while (step(id));
+  }
 }
 
-function prepareCountRecognized(store: Store) {
-  const { recordings, recordingModels } = tables;
-  const row = store
-    .select({
-      recordingId: recordings.id,
-      model: sql<string>`${sql.placeholder("model")}`.as("model"),
-      parts: sql<number>`${sql.placeholder("parts")}`.as("parts"),
-    })
-    .from(recordings)
-    .where(and(eq(recordings.id, sql.placeholder("id")), inArray(recordings.status, OPEN_STATES)));
-  return store
-    .insert(recordingModels)
-    .select(row)
-    .onConflictDoUpdate({
-      target: [recordingModels.recordingId, recordingModels.model],
-      set: { parts: sql`${recordingModels.parts} + excluded.parts` },
-    })
-    .prepare();
-}
+/** The statements that run for every part: they add parts to a count of an open recording. */
+const addPartsOf = preparedFor(({ $client }) => {
+  const add = (table: string, column: string) =>
+    $client.prepare<void, [{ id: string; name: string; parts: number }]>(
+      `INSERT INTO ${table} (recording_id, ${column}, parts)
+        SELECT id, $name, $parts FROM recordings WHERE id = $id AND status ${values.oneOf(OPEN_STATES)}
+        ON CONFLICT DO UPDATE SET parts = parts + excluded.parts`,
+    );
+  return { machine: add("recording_machines", "machine"), model: add("recording_models", "model") };
+});
 
 function isDeleted(reader: Pick<Writer, "select">, id: string): boolean {
   const { recordings } = tables;

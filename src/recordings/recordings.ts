@@ -1,36 +1,22 @@
 import { and, eq, inArray, isNotNull, isNull, type Placeholder, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import { deferSync, type Store, tables, transact, type Writer } from "../storage/index.ts";
+import { deferSync, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
+import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import { storeEnd } from "./outbox.ts";
-import { type Recording, RecordingRows } from "./recording-rows.ts";
+import { insertQueued, RecordingRows } from "./recording-rows.ts";
 import { completeRerun, deleteRerunOf, Reruns } from "./reruns.ts";
-import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
 
-interface NewRecording {
-  readonly id: string;
-  readonly accountId: string;
-  readonly workspaceId: string | null;
-  readonly pinnedLanguage: string | null;
-  /** Names and terms of this recording, on one line; none by default. */
-  readonly prompt?: string | null;
-  /** Bounds of the number of speakers, from 1 to 50, equal if the number is given exactly; none by default. */
-  readonly minSpeakers?: number | null;
-  readonly maxSpeakers?: number | null;
-  /** Whether a client waits for the transcript, after which nothing of the recording is kept; false by default. */
-  readonly isTransient?: boolean;
-  /** Id or absolute path of the current speech model. */
-  readonly speechModel: string;
-  readonly sourceName: string | null;
-  /** Null for an upload. */
-  readonly sourceUrl: string | null;
-  /** Null for a link that has not been fetched yet. */
-  readonly sizeBytes: number | null;
-}
+/** The columns of a new recording; the hints are null by default, and a recording is not transient by default. */
+type NewRecording = Pick<
+  Recording,
+  "id" | "accountId" | "workspaceId" | "pinnedLanguage" | "sourceName" | "sourceUrl" | "sizeBytes"
+> &
+  Partial<Pick<Recording, "prompt" | "minSpeakers" | "maxSpeakers" | "isTransient">> & { speechModel: string };
 
 /**
  * The records of all recordings. Their states change only through the named transitions here. Each is one statement
@@ -41,7 +27,6 @@ export class Recordings {
   readonly #now: () => number;
   /** Prepared once, because it runs for every request and every part of a recording. */
   readonly #find;
-  readonly #setProgress;
   /** The rows that belong to recordings in addition to their records. */
   readonly rows: RecordingRows;
   /** Recordings that have not ended. */
@@ -56,17 +41,6 @@ export class Recordings {
       .select()
       .from(tables.recordings)
       .where(isVisible(sql.placeholder("id")))
-      .prepare();
-    this.#setProgress = store
-      .update(tables.recordings)
-      .set({
-        step: sql`${sql.placeholder("step")}`,
-        percent: sql`${sql.placeholder("percent")}`,
-        updatedAt: sql`${sql.placeholder("updatedAt")}`,
-      })
-      .where(
-        and(eq(tables.recordings.id, sql.placeholder("id")), eq(tables.recordings.status, sql.placeholder("status"))),
-      )
       .prepare();
     this.rows = new RecordingRows(store);
     this.open = new OpenRecordings(store);
@@ -90,19 +64,8 @@ export class Recordings {
    */
   create(values: NewRecording, also: (writer: Writer, recording: Recording) => void = () => {}): Recording {
     const now = this.#now();
-    const { accounts } = tables;
     return transact(this.#store, (writer) => {
-      const account = writer
-        .select({ vocabulary: accounts.vocabulary })
-        .from(accounts)
-        .where(eq(accounts.id, values.accountId))
-        .get();
-      const first = { status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now } as const;
-      const recording = writer
-        .insert(tables.recordings)
-        .values({ ...values, ...first, vocabulary: account?.vocabulary ?? null })
-        .returning()
-        .get();
+      const recording = insertQueued(writer, values, now);
       also(writer, recording);
       return recording;
     });
@@ -224,8 +187,8 @@ export class Recordings {
     const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
     // Skips needless writes: a long recording has thousands of parts.
     if (recording.step === step && recording.percent === reached) return;
-    const values = { id, status, step, percent: reached, updatedAt: this.#now() };
-    deferSync(this.#store, () => this.#setProgress.run(values));
+    const values = { step, percent: reached, updatedAt: this.#now() };
+    deferSync(this.#store, () => change(this.#store, id, [status], values));
   }
 
   /**

@@ -1,11 +1,11 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
-import { preparedFor, type Store, tables, transact, type Writer } from "../storage/index.ts";
-import { applyRerun, recognizedSegments } from "./corrections/index.ts";
+import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
+import { readFacts } from "../segments/index.ts";
+import { applyRerun, recognizedSegments } from "../transcripts/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
-import type { Recording } from "./recording-rows.ts";
+import { insertQueued } from "./recording-rows.ts";
 import { isOpen, OPEN_STATES } from "./states.ts";
-import { readFacts } from "./transcript-facts.ts";
 
 const { recordings, speakerVoices } = tables;
 
@@ -80,32 +80,12 @@ export class Reruns {
       also(writer);
       // A failed rerun has no rows but its record.
       if (before !== null) writer.delete(recordings).where(eq(recordings.id, before.id)).run();
-      const account = writer
-        .select({ vocabulary: tables.accounts.vocabulary })
-        .from(tables.accounts)
-        .where(eq(tables.accounts.id, recording.accountId))
-        .get();
       const { accountId, workspaceId, prompt, minSpeakers, maxSpeakers } = recording;
-      const { author, ...choice } = request;
-      return writer
-        .insert(recordings)
-        .values({
-          ...{ accountId, workspaceId, prompt, minSpeakers, maxSpeakers },
-          ...choice,
-          // It has no audio of its own.
-          sizeBytes: null,
-          id: newRecordingId(now),
-          status: "queued",
-          language: choice.pinnedLanguage,
-          vocabulary: account?.vocabulary ?? null,
-          isTransient: true,
-          rerunOf: recordingId,
-          rerunBy: author,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .returning()
-        .get();
+      const { author: rerunBy, ...choice } = request;
+      const own = { id: newRecordingId(now), isTransient: true, rerunOf: recordingId, rerunBy };
+      // It has no size, because it has no audio of its own.
+      const values = { ...own, ...choice, accountId, workspaceId, prompt, minSpeakers, maxSpeakers };
+      return insertQueued(writer, values, now);
     });
   }
 

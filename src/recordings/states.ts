@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { values } from "../storage/index.ts";
+import { values } from "../database/index.ts";
 
 export const statusSchema = Type.Union(values.statuses.map((status) => Type.Literal(status)));
 export type Status = Static<typeof statusSchema>;

@@ -1,5 +1,5 @@
 import { and, eq, gt, lte } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../database/index.ts";
 
 /** The owner of an Idempotency-Key. */
 export interface IdempotencyScope {
@@ -10,14 +10,10 @@ export interface IdempotencyScope {
 }
 
 /** The first answer to a create request. */
-export interface StoredAnswer {
-  /** SHA-256 of the request body's contents. */
-  readonly fingerprint: string;
-  readonly status: number;
-  /** Null if the recording was deleted since. */
-  readonly body: string | null;
-  readonly recordingId: string | null;
-}
+export type StoredAnswer = Pick<
+  typeof tables.storedAnswers.$inferSelect,
+  "fingerprint" | "status" | "body" | "recordingId"
+>;
 
 /** How long the first answer to a create is stored, and replayed. */
 const STORED_MILLISECONDS = 24 * 3_600_000;

@@ -1,7 +1,8 @@
+import { type Store, truncateLog } from "../database/index.ts";
 import { applyRetention, finishRemovals } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
 import { trimOutbox } from "../recordings/index.ts";
-import { pruneUpgradeBackups, type Store, truncateLog } from "../storage/index.ts";
+import { pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeOptedOut } from "../voices/index.ts";

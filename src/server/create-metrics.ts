@@ -1,9 +1,10 @@
+import { type MachineTroubleKind, machineTroubles } from "../disk/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type FolderOverview, hindranceKinds } from "../folders/index.ts";
 import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
-import { type DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
+import type { DiskUsage } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
 
 /** The parts of a server whose state the metrics show. */

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
+import { computeOptions, SpeechEngine } from "../devices/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { digestFile, programFiles, programVersion } from "../program/index.ts";
-import { computeOptions, SpeechEngine } from "../speech/index.ts";
 import { DataDirectory } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";

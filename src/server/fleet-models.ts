@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
+import type { SpeechEngine } from "../devices/index.ts";
 import type { WorkerModel } from "../fleet/index.ts";
 import type { InstalledModel } from "../models/index.ts";
-import type { SpeechEngine } from "../speech/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 
 type ModelFile = Pick<InstalledModel, "path" | "sha256">;

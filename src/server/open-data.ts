@@ -1,11 +1,14 @@
-import { KeyUsage, Usage } from "../accounts/index.ts";
-import { ServerStateFile } from "../api/index.ts";
+import { ServerStateFile } from "../api-contract/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
+import { openDatabase } from "../database/index.ts";
+import { DiskSpace } from "../disk/index.ts";
+import { KeyUsage } from "../keys/index.ts";
 import { SpeechModels } from "../models/index.ts";
 import { programFiles } from "../program/index.ts";
 import { Recordings } from "../recordings/index.ts";
-import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
+import { DataDirectory, DiskUsage } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { Usage } from "../usage/index.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";

@@ -1,11 +1,11 @@
-import { originOf } from "../api/index.ts";
+import { originOf } from "../api-contract/index.ts";
 import { createConsole } from "../console/index.ts";
 import { FolderWatcher, ownPlaces } from "../folders/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
 import { programVersion } from "../program/index.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import type { ServerData } from "./open-data.ts";
-import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
+import { endServer, recordingIntake, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { compatModels } from "./speech-models.ts";
 import type { ServerEngine } from "./start-engine.ts";
 import type { ServerQueue } from "./start-queue.ts";
@@ -23,12 +23,14 @@ const MINUTE = 60_000;
 export function openSurfaces(data: ServerData, engine: ServerEngine, queued: ServerQueue, settingsFile?: string) {
   const { running, settings, certificate, stateFile } = data;
   const { readiness } = queued;
-  const creator = transcriptionCreator({ ...data, ...queued });
-  queued.events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
+  const intake = recordingIntake({ ...data, ...queued });
+  queued.events.onEnded("waiting requests", () => intake.limits.serveWaiting());
+  const creator = transcriptionCreator({ ...data, intake });
   const folders = new FolderWatcher({
     ...data,
     ...queued,
-    intake: creator.intake,
+    intake,
+    exports: queued.exportMaker,
     speechModel: data.modelInUse,
     limits: () => running.values.limits,
     settings: () => running.values.folders,
@@ -49,6 +51,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     attributions: () => data.speech.attributions(),
     stopping: stopping.signal,
     address: settings.server,
+    intake,
     creator,
     surfaces: [consoleSwitch],
     lastUse: data.keyUsage,

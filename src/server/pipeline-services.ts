@@ -1,7 +1,8 @@
-import { getAccount, parseAccountLimits } from "../accounts/index.ts";
+import { getAccount } from "../accounts/index.ts";
+import { type DiskSpace, WorkReservations } from "../disk/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
-import { type DiskSpace, WorkReservations } from "../storage/index.ts";
+import { parseAccountLimits } from "../usage/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 type Parts = Omit<

@@ -1,5 +1,6 @@
 import type { Settings } from "../config/index.ts";
 import { createSurfaces, startServer, TranscriptionCreator } from "../http/index.ts";
+import { type IntakeServices, RecordingIntake } from "../intake/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Language } from "../speech/index.ts";
@@ -11,19 +12,21 @@ import { orStartError } from "./start-error.ts";
 type CreatorOptions = ConstructorParameters<typeof TranscriptionCreator>[0];
 type AppOptions = Parameters<typeof createSurfaces>[0];
 
-/** The components that accept recordings. */
-type CreatorParts = Omit<
-  CreatorOptions,
-  "limits" | "speechModel" | "probe" | "fetchEnabled" | "checkUrl" | "refusal"
-> & {
+/** The components that accept recordings, from requests and from watched folders. */
+type IntakeParts = Omit<IntakeServices, "limits" | "probe" | "refusal"> & {
   readonly files: ProgramFiles;
   readonly running: RunningSettings;
   readonly readiness: ServerReadiness;
+};
+
+type CreatorParts = Omit<CreatorOptions, "limits" | "speechModel" | "fetchEnabled" | "checkUrl"> & {
+  readonly running: RunningSettings;
   /** Returns the speech model that new recordings get, and the languages that it supports. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
 };
 
 type ServedParts = CreatorParts &
+  Pick<IntakeParts, "readiness"> &
   Omit<
     AppOptions,
     "limits" | "languages" | "metricsRemote" | "readiness" | "warning" | "secure" | "compat" | "asrNetworks"
@@ -33,17 +36,25 @@ type ServedParts = CreatorParts &
     readonly certificate: ServerCertificate | null;
   };
 
+/** Returns the intake of recordings, which all surfaces and the watched folders share. */
+export function recordingIntake({ files, running, readiness, ...parts }: IntakeParts): RecordingIntake {
+  return new RecordingIntake({
+    ...parts,
+    limits: () => running.values.limits,
+    probe: (path) => probeRecording(files.ffmpeg, path),
+    refusal: () => (readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : null),
+  });
+}
+
 /** Returns the creator of transcriptions, for both the API and the console. */
 export function transcriptionCreator(parts: CreatorParts): TranscriptionCreator {
-  const { running, readiness } = parts;
+  const { running } = parts;
   return new TranscriptionCreator({
     ...parts,
     limits: () => running.values.limits,
     speechModel: parts.modelInUse,
-    probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
     checkUrl: (text) => checkRecordingUrl(text, running.parsed.allow),
-    refusal: () => (readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : null),
   });
 }
 

@@ -1,6 +1,6 @@
+import { type DiskSpace, type MachineTroubleKind, machineTroubles } from "../disk/index.ts";
 import type { HealthCheck } from "../engine/index.ts";
-import type { RecordingQueue } from "../recordings/index.ts";
-import { type DiskSpace, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
+import type { RecordingQueue } from "../queue/index.ts";
 import { count } from "../text/index.ts";
 
 interface ReadinessParts {

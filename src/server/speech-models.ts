@@ -3,20 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
+import { openDatabase, type Store } from "../database/index.ts";
+import { computeOptions, requireCpuVariant, SpeechEngine, type SpeechEngineOptions } from "../devices/index.ts";
 import { decodeRecording } from "../media/index.ts";
 import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
-import {
-  computeOptions,
-  type Language,
-  requireCpuVariant,
-  SpeechEngine,
-  type SpeechEngineOptions,
-  validateModelFile,
-} from "../speech/index.ts";
-import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
+import { type Language, validateModelFile } from "../speech/index.ts";
+import type { DataPaths } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { orStartError, StartError } from "./start-error.ts";
 

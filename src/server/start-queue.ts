@@ -1,9 +1,11 @@
 import { getAccount } from "../accounts/index.ts";
 import { HealthCheck } from "../engine/index.ts";
+import { ExportMaker } from "../exports/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { Library } from "../library/index.ts";
 import { fetchLink, processRecording, recoverWork } from "../pipeline/index.ts";
-import { RecordingEvents, RecordingQueue } from "../recordings/index.ts";
+import { RecordingQueue } from "../queue/index.ts";
+import { RecordingEvents } from "../recordings/index.ts";
 import type { ServerData } from "./open-data.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { ServerReadiness } from "./server-readiness.ts";
@@ -17,7 +19,8 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
   const { store, recordings, dataDirectory, diskSpace, usage, metrics, log, now } = data;
   await using stack = new AsyncDisposableStack();
   const isDeleted = (id: string) => recordings.get(id) === null;
-  const exports = new ExportAnswers({ isDeleted, dataDirectory, diskSpace, now });
+  const exportMaker = new ExportMaker({ dataDirectory, diskSpace });
+  const exports = new ExportAnswers({ isDeleted, maker: exportMaker, now });
   stack.defer(() => exports.close());
   const removal = { recordings, dataDirectory, endExports: () => exports.removeDeleted() };
   const library = new Library({ ...removal, store, usage, now });
@@ -51,6 +54,7 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
   const started = stack.move();
   return {
     exports,
+    exportMaker,
     removal,
     library,
     events,

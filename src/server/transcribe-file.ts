@@ -1,13 +1,15 @@
 import { statSync, symlinkSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import { type SegmentResource, toSegment } from "../api/index.ts";
+import { type SegmentResource, toSegment } from "../api-contract/index.ts";
+import type { Recording } from "../database/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
-import { newRecordingId, type Recording, Transcript } from "../recordings/index.ts";
+import { newRecordingId } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { Hints } from "../text/index.ts";
+import { Transcript } from "../transcripts/index.ts";
 import { StartError } from "./start-error.ts";
 
 /** A recording to transcribe without a server. */

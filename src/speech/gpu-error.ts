@@ -1,4 +1,4 @@
-import type { GpuFailure } from "../engine/index.ts";
+import type { GpuFailure } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 
 /** Messages of ggml's backends when memory is short: those of Vulkan, CUDA and the allocator above both. */

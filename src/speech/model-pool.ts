@@ -1,4 +1,4 @@
-import type { DecoderWork } from "../engine/index.ts";
+import type { DecoderWork } from "../operations/index.ts";
 import { GpuError } from "./gpu-error.ts";
 import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/index.ts";
 

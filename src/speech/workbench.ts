@@ -1,12 +1,7 @@
-import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../engine/index.ts";
-import {
-  type PcmFile,
-  SAMPLE_RATE,
-  type Span,
-  secondsOf,
-  transcribedSpans,
-  WINDOW_SAMPLES,
-} from "../timeline/index.ts";
+import { WINDOW_SAMPLES } from "../blocks/index.ts";
+import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../operations/index.ts";
+import { loadGgml, onnxLibraryOf } from "../runtimes/index.ts";
+import { type PcmFile, SAMPLE_RATE, type Span, secondsOf, transcribedSpans } from "../timeline/index.ts";
 import {
   cluster,
   type DiarizationModels,
@@ -15,9 +10,8 @@ import {
   embedBlock,
   embedSentences,
   knownSpeech,
-  onnxLibraryOf,
   openDiarizationModels,
-  PcmReader,
+  readPcm,
   type SpeakerModelAddon,
   segment,
   speakersByVoice,
@@ -25,7 +19,6 @@ import {
   speechRegions,
   writeSentenceVoices,
 } from "./diarization/index.ts";
-import { loadGgml } from "./ggml.ts";
 import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
@@ -211,11 +204,10 @@ function loaded<T>(models: T | null): T {
 
 /** Reads the spans of a recording as one run of samples. */
 async function readSpans(pcm: PcmFile, spans: readonly Span[]): Promise<Float32Array> {
-  await using reader = await PcmReader.open(pcm);
   const parts: Float32Array[] = [];
   for (const { startSeconds, endSeconds } of spans) {
     const first = Math.floor(startSeconds * SAMPLE_RATE);
-    parts.push(await reader.read(first, Math.ceil(endSeconds * SAMPLE_RATE) - first));
+    parts.push(await readPcm(pcm, first, Math.ceil(endSeconds * SAMPLE_RATE) - first));
   }
   return new Float32Array(Bun.concatArrayBuffers(parts));
 }

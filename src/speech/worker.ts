@@ -1,11 +1,16 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
-import { type FromWorker, type OperationName, operations, toWorkerSchema, type WorkerStart } from "../engine/index.ts";
-import { dieWithParent, yieldProcessor } from "../program/index.ts";
+import {
+  type FromWorker,
+  type OperationName,
+  operations,
+  toWorkerSchema,
+  type WorkerStart,
+} from "../operations/index.ts";
+import { dieWithParent, isCompiled, yieldProcessor } from "../program/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { GpuError } from "./gpu-error.ts";
-import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 /**
@@ -127,5 +132,23 @@ function memoryReleaser(): () => void {
     if (performance.now() - releasedAt < trimMilliseconds) return;
     symbols.malloc_trim(0);
     releasedAt = performance.now();
+  };
+}
+
+/** A function that is called before each operation of a worker. @param device the recognizer's device */
+type FaultPoint = (operation: string, params: unknown, device: string) => void;
+
+/**
+ * Returns a fault for tests, given by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: on this operation, for a recording
+ * of SAMPLES samples, the worker sends itself the signal, or with `GPU` fails with a GPU error if its recognizer uses a GPU.
+ * Only a program that runs from source has the fault.
+ */
+function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
+  const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];
+  if (isCompiled || operation === undefined) return () => {};
+  return (given, params, device) => {
+    if (given !== operation || !JSON.stringify(params).includes(`"sampleCount":${samples}}`)) return;
+    if (signal !== "GPU") process.kill(process.pid, signal as NodeJS.Signals);
+    else if (device !== "cpu") throw new GpuError(new Error("the device was lost, as a test demands"));
   };
 }

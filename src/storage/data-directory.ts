@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { lockFile } from "../files/index.ts";
 import { ExpectedError, messageOf } from "../text/index.ts";
 import { LocalAudioStore } from "./audio-store.ts";
-import { lockFile } from "./lock-file.ts";
 import { RecordingFiles } from "./recording-files.ts";
 
 /** The data directory cannot be used; the message gives the reason and what to do. */

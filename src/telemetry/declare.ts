@@ -1,79 +1,58 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-type Labels<L extends string> = Readonly<Record<L, string>>;
+/** A series: its value, and its label values in the order of the metric's labels. */
+export type Sample = readonly [value: number, ...labels: string[]];
+/** All series of a metric: of one without labels the value, or null to leave it out. */
+type Series = number | null | readonly Sample[];
+/** Called when the metrics are read. */
+type Read = () => Series | Promise<Series>;
 
-export interface Sample<L extends string> {
-  readonly labels: Labels<L>;
-  readonly value: number;
+/** Declares metrics in a registry. */
+export class Declarations {
+  readonly registry: Registry;
+
+  constructor(registry: Registry) {
+    this.registry = registry;
+  }
+
+  /** Declares a gauge. */
+  gauge(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
+    const collect = async () => {
+      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).set(value);
+    };
+    const metric = new Gauge({ name, help, labelNames, registers: [this.registry], collect });
+  }
+
+  /** Declares a counter that is counted elsewhere. */
+  readCounter(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
+    const collect = async () => {
+      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).inc(value);
+    };
+    const metric = new Counter({ name, help, labelNames, registers: [this.registry], collect });
+  }
+
+  /** Declares a counter. @param series the series that start at 0, so that Prometheus sees their first increase */
+  counter<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    series: readonly Readonly<Record<L, string>>[] = [],
+  ): Counter<L> {
+    const metric = new Counter<L>({ name, help, labelNames, registers: [this.registry] });
+    for (const labels of series) metric.inc(labels, 0);
+    return metric;
+  }
 }
 
-/** Registers a gauge without labels. `read` is called when the metrics are read; null leaves the gauge out. */
-export function gauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | null | Promise<number | null>,
-): void {
-  labelledGauge(registry, name, help, [], async () => {
-    const value = await read();
-    return value === null ? [] : [{ labels: {}, value }];
-  });
-}
-
-/** Registers a gauge with labels. `read` is called when the metrics are read; it returns all series that exist then. */
-export function labelledGauge<L extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly L[],
-  read: () => readonly Sample<L>[] | Promise<readonly Sample<L>[]>,
-): void {
-  const metric = new Gauge<L>({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      const samples = await read();
-      metric.reset();
-      // A reset gauge without labels reads 0, so its series is removed.
-      if (samples.length === 0) metric.remove({});
-      for (const { labels, value } of samples) metric.set(labels, value);
-    },
-  });
-}
-
-/** Registers a counter whose values are read with the metrics. `read` returns all series that exist then. */
-export function readCounter<L extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly L[],
-  read: () => readonly Sample<L>[],
-): void {
-  const metric = new Counter<L>({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    collect() {
-      metric.reset();
-      for (const { labels, value } of read()) metric.inc(labels, value);
-    },
-  });
-}
-
-/** Registers a counter. @param series the series that start at 0, so that Prometheus sees their first increase */
-export function counter<L extends string = never>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly L[] = [],
-  series: readonly Labels<L>[] = [],
-): Counter<L> {
-  const metric = new Counter<L>({ name, help, labelNames, registers: [registry] });
-  for (const labels of series) metric.inc(labels, 0);
-  return metric;
+/** Resets a metric, and reads its series. */
+async function samplesOf(metric: Gauge | Counter, read: Read): Promise<readonly Sample[]> {
+  const series = await read();
+  metric.reset();
+  if (typeof series === "number") return [[series]];
+  const samples = series ?? [];
+  // A reset metric without labels reads 0, so its series is removed.
+  if (samples.length === 0) metric.remove({});
+  return samples;
 }
 
 /** A label value and its count. */

@@ -1,6 +1,6 @@
-import type { Counter, Registry } from "prom-client";
+import type { Counter } from "prom-client";
 import { residentBytes } from "../program/index.ts";
-import { type Counted, counter, countsOf, gauge, labelledGauge, readCounter } from "./declare.ts";
+import { type Counted, countsOf, type Declarations, type Sample } from "./declare.ts";
 
 /** A worker process and its device. */
 interface MeasuredWorker {
@@ -59,92 +59,84 @@ type StepLabels = Partial<Record<StepLabel, string | number>>;
 const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGTERM"];
 
 /** Adds the metrics of the workers, and of the model that they run. */
-export function registerEngineGauges(registry: Registry, source: EngineSource): void {
-  gauge(
-    registry,
+export function registerEngineGauges(declare: Declarations, source: EngineSource): void {
+  declare.gauge(
     "transcribe_engine_ready",
     "1 while the inference worker accepts work, or is asleep and would start for it",
     () => (source.engine().ready ? 1 : 0),
   );
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_engine_asleep",
     "1 while the inference worker is ended because there was no work for engine.idle_minutes",
     () => (source.engine().asleep ? 1 : 0),
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_engine_worker_resident_memory_bytes",
     "Resident memory of the inference workers, models included, by the GPU that they use (Linux)",
-    ["gpu"],
     () =>
-      [...Map.groupBy(source.engine().workers, ({ gpu }) => gpu?.label ?? "")].flatMap(([gpu, workers]) => {
+      [...Map.groupBy(source.engine().workers, ({ gpu }) => gpu?.label ?? "")].flatMap(([gpu, workers]): Sample[] => {
         const bytes = workers.flatMap(({ pid }) => residentBytes(pid) ?? []);
-        return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
+        return bytes.length === 0 ? [] : [[bytes.reduce((sum, each) => sum + each), gpu]];
       }),
+    ["gpu"],
   );
   const ofSpeech = (read: (worker: MeasuredWorker) => number) => () =>
     source
       .engine()
       .workers.filter(({ role }) => role !== "speakers")
-      .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: read(worker) }));
-  labelledGauge(
-    registry,
+      .map((worker): Sample => [read(worker), worker.gpu?.label ?? ""]);
+  declare.gauge(
     "transcribe_engine_lanes",
     "Operations of the speech model that each device runs at the same time, by measurement or setting",
-    ["gpu"],
     ofSpeech(({ lanes }) => lanes),
+    ["gpu"],
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_engine_decoder_slots",
     "Operations of each device whose texts are decoded together, by measurement or setting; 1: each decodes alone",
-    ["gpu"],
     ofSpeech(({ decoderSlots }) => decoderSlots),
+    ["gpu"],
   );
-  readCounter(
-    registry,
+  declare.readCounter(
     "transcribe_engine_decoder_steps_total",
     "Steps of the decoder that operations of a device share; 0 where each decodes alone",
-    ["gpu"],
     ofSpeech(({ decoder }) => decoder.steps),
+    ["gpu"],
   );
-  readCounter(
-    registry,
+  declare.readCounter(
     "transcribe_engine_decoder_rows_total",
     "Rows of texts in these steps; divided by the steps it is how well they are filled",
-    ["gpu"],
     ofSpeech(({ decoder }) => decoder.rows),
+    ["gpu"],
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_engine_waiting_operations",
     "Operations that wait until a worker of this machine is free: with the speech model, and of the speaker models",
+    () => Object.entries(source.engine().waiting).map(([role, count]) => [count, role]),
     ["role"],
-    () => Object.entries(source.engine().waiting).map(([role, value]) => ({ labels: { role }, value })),
   );
-  const memoryOf = (which: "freeBytes" | "totalBytes") =>
-    source.engine().workers.flatMap(({ gpu, gpuMemory }) => {
-      if (gpu === null || gpuMemory === null) return [];
-      return [{ labels: { gpu: gpu.label, name: gpu.name }, value: gpuMemory[which] }];
+  const memoryOf = (which: "freeBytes" | "totalBytes") => () =>
+    source.engine().workers.flatMap(({ gpu, gpuMemory }): Sample[] => {
+      return gpu === null || gpuMemory === null ? [] : [[gpuMemory[which], gpu.label, gpu.name]];
     });
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_gpu_memory_free_bytes",
     "Free memory of each GPU that runs the speech model, as its driver reports it",
+    memoryOf("freeBytes"),
     ["gpu", "name"],
-    () => memoryOf("freeBytes"),
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_gpu_memory_total_bytes",
     "Memory of each GPU that runs the speech model",
+    memoryOf("totalBytes"),
     ["gpu", "name"],
-    () => memoryOf("totalBytes"),
   );
-  labelledGauge(registry, "transcribe_model_info", "1 for the speech model that new recordings get", ["model"], () => [
-    { labels: { model: source.modelInUse() }, value: 1 },
-  ]);
+  declare.gauge(
+    "transcribe_model_info",
+    "1 for the speech model that new recordings get",
+    () => [[1, source.modelInUse()]],
+    ["model"],
+  );
 }
 
 /** Metrics of the inference worker: speed, status and memory. */
@@ -155,23 +147,20 @@ export class EngineMetrics {
   readonly #exits: Counter<"signal">;
 
   /** @param machine this machine's name in its fleet; null if the server works alone */
-  constructor(registry: Registry, machine: string | null) {
+  constructor(declare: Declarations, machine: string | null) {
     this.#machine = machine;
     const labels: readonly StepLabel[] = ["step", "device", "gpu", "machine"];
-    this.#stepSeconds = counter(
-      registry,
+    this.#stepSeconds = declare.counter(
       "transcribe_step_seconds_total",
       "Time spent on each step, waiting excluded, by device, GPU and, in a fleet, machine; divided by the step's audio it is the RTF",
       labels,
     );
-    this.#stepAudioSeconds = counter(
-      registry,
+    this.#stepAudioSeconds = declare.counter(
       "transcribe_step_audio_seconds_total",
       "Duration of the audio that each step processed, by device, GPU and, in a fleet, machine; transcribe receives only speech",
       labels,
     );
-    this.#exits = counter(
-      registry,
+    this.#exits = declare.counter(
       "transcribe_engine_worker_deaths_total",
       "Unexpected exits of the inference worker, by signal; none is an exit without a signal",
       ["signal"],

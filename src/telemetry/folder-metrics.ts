@@ -1,5 +1,4 @@
-import type { Registry } from "prom-client";
-import { gauge, labelledGauge, readCounter } from "./declare.ts";
+import type { Declarations } from "./declare.ts";
 
 /** The watched folders. */
 export interface FolderSource {
@@ -15,31 +14,28 @@ export interface FolderSource {
 }
 
 /** Registers metrics of the watched folders. */
-export function registerFolderMetrics(registry: Registry, source: FolderSource): void {
-  gauge(
-    registry,
+export function registerFolderMetrics(declare: Declarations, source: FolderSource): void {
+  declare.gauge(
     "transcribe_folder_files_waiting",
     "Files in watched folders that were seen and not taken yet",
     () => source.folders().waiting,
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_folders_hindered",
     "Watched folders from which no files are taken, or that get no results, by the reason; places, creates and audio are limits of the account",
+    () => source.folders().hindered.map(({ kind, count }) => [count, kind]),
     ["hindrance"],
-    () => source.folders().hindered.map(({ kind, count }) => ({ labels: { hindrance: kind }, value: count })),
   );
-  readCounter(
-    registry,
+  declare.readCounter(
     "transcribe_folder_files_total",
     "Files of watched folders that were moved to done or failed since the server was started",
-    ["outcome"],
     () => {
       const { done, failed } = source.folders();
       return [
-        { labels: { outcome: "done" }, value: done },
-        { labels: { outcome: "failed" }, value: failed },
+        [done, "done"],
+        [failed, "failed"],
       ];
     },
+    ["outcome"],
   );
 }

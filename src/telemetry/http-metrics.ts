@@ -1,5 +1,5 @@
-import { type Counter, Histogram, type Registry } from "prom-client";
-import { type Counted, counter, countsOf } from "./declare.ts";
+import { type Counter, Histogram } from "prom-client";
+import { type Counted, countsOf, type Declarations } from "./declare.ts";
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"]);
 
@@ -11,8 +11,8 @@ export class HttpMetrics {
   readonly #uploadBytes: Counter;
 
   /** @param refusalCodes all codes of error envelopes */
-  constructor(registry: Registry, refusalCodes: readonly string[]) {
-    this.#requests = counter(registry, "transcribe_http_requests_total", "HTTP requests by method and status", [
+  constructor(declare: Declarations, refusalCodes: readonly string[]) {
+    this.#requests = declare.counter("transcribe_http_requests_total", "HTTP requests by method and status", [
       "method",
       "status",
     ]);
@@ -21,17 +21,15 @@ export class HttpMetrics {
       help: "Time from the head of a request to the head of its response, the upload of the body included",
       labelNames: ["method"],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-      registers: [registry],
+      registers: [declare.registry],
     });
-    this.#refusals = counter(
-      registry,
+    this.#refusals = declare.counter(
       "transcribe_http_refusals_total",
       "Requests that were answered with an error, by its code; replayed errors are not counted",
       ["code"],
       refusalCodes.map((code) => ({ code })),
     );
-    this.#uploadBytes = counter(
-      registry,
+    this.#uploadBytes = declare.counter(
       "transcribe_upload_bytes_total",
       "Bytes of received uploads, accepted or not; downloads of links are not counted",
     );

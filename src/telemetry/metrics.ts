@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { Declarations } from "./declare.ts";
 import { EngineMetrics, type EngineSource, registerEngineGauges } from "./engine-metrics.ts";
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
 import { type FolderSource, registerFolderMetrics } from "./folder-metrics.ts";
@@ -11,7 +12,7 @@ import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts
 export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
-export interface MetricLabels {
+interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
   readonly failures: readonly FailureKind[];
@@ -36,22 +37,23 @@ export class Metrics {
   readonly recordings: RecordingMetrics;
   readonly engine: EngineMetrics;
   readonly #registry = new Registry();
+  readonly #declare = new Declarations(this.#registry);
 
   /** Creates the metrics that are counted. */
   constructor({ version, refusalCodes, failures, machine }: MetricLabels) {
-    this.http = new HttpMetrics(this.#registry, refusalCodes);
-    this.recordings = new RecordingMetrics(this.#registry, failures);
-    this.engine = new EngineMetrics(this.#registry, machine);
-    registerProcessMetrics(this.#registry, version);
+    this.http = new HttpMetrics(this.#declare, refusalCodes);
+    this.recordings = new RecordingMetrics(this.#declare, failures);
+    this.engine = new EngineMetrics(this.#declare, machine);
+    registerProcessMetrics(this.#declare, version);
   }
 
   /** Adds the metrics whose values are read from the parts of a server. Called once. */
   observe(sources: MetricSources): void {
-    registerQueueGauges(this.#registry, sources);
-    registerEngineGauges(this.#registry, sources);
-    registerStorageMetrics(this.#registry, sources);
-    registerFolderMetrics(this.#registry, sources);
-    registerFleetMetrics(this.#registry, sources);
+    registerQueueGauges(this.#declare, sources);
+    registerEngineGauges(this.#declare, sources);
+    registerStorageMetrics(this.#declare, sources);
+    registerFolderMetrics(this.#declare, sources);
+    registerFleetMetrics(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

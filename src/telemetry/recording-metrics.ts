@@ -1,5 +1,5 @@
-import type { Counter, Registry } from "prom-client";
-import { counter, gauge, labelledGauge } from "./declare.ts";
+import type { Counter } from "prom-client";
+import type { Declarations, Sample } from "./declare.ts";
 
 /** Number of recordings with one status and one account priority. */
 export interface OpenRecordings {
@@ -34,23 +34,20 @@ export interface FailureKind {
 }
 
 /** Adds the metrics of recordings that wait or are processed. */
-export function registerQueueGauges(registry: Registry, queue: QueueSource): void {
-  labelledGauge(
-    registry,
+export function registerQueueGauges(declare: Declarations, queue: QueueSource): void {
+  declare.gauge(
     "transcribe_recordings_open",
     "Queued and processing recordings, by status and by the priority of their accounts",
-    ["status", "priority"],
     () => openSamples(queue.openRecordings()),
+    ["status", "priority"],
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_recordings_stalled",
     "Recordings that wait and are retried because of trouble with the machine, by the kind of trouble",
+    () => queue.stalledRecordings().map(({ trouble, count }) => [count, trouble]),
     ["trouble"],
-    () => queue.stalledRecordings().map(({ trouble, count }) => ({ labels: { trouble }, value: count })),
   );
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_queue_oldest_waiting_seconds",
     "Longest time that a waiting recording has been queued; 0 if none waits",
     () => queue.oldestWaitingSeconds(),
@@ -67,9 +64,8 @@ export class RecordingMetrics {
   readonly #recognized: Counter<"model">;
 
   /** @param failures all kinds of failure that exist */
-  constructor(registry: Registry, failures: readonly FailureKind[]) {
-    this.#ended = counter(
-      registry,
+  constructor(declare: Declarations, failures: readonly FailureKind[]) {
+    this.#ended = declare.counter(
       "transcribe_recordings_ended_total",
       "Completed and failed recordings, by status, failure reason and, for the reason internal, its cause",
       ["status", "reason", "cause"],
@@ -78,29 +74,24 @@ export class RecordingMetrics {
         ...failures.map(({ reason, cause }) => ({ status: "failed", reason, cause })),
       ],
     );
-    this.#languages = counter(
-      registry,
+    this.#languages = declare.counter(
       "transcribe_recordings_completed_total",
       "Completed recordings, by language (ISO code)",
       ["language"],
     );
-    this.#audioReceived = counter(
-      registry,
+    this.#audioReceived = declare.counter(
       "transcribe_audio_received_seconds_total",
       "Duration of the decoded recordings",
     );
-    this.#audioCompleted = counter(
-      registry,
+    this.#audioCompleted = declare.counter(
       "transcribe_audio_completed_seconds_total",
       "Duration of the completed recordings",
     );
-    this.#processingSeconds = counter(
-      registry,
+    this.#processingSeconds = declare.counter(
       "transcribe_processing_seconds_total",
       "Time that recordings held a slot until they completed or were suspended; five at the same time count five times",
     );
-    this.#recognized = counter(
-      registry,
+    this.#recognized = declare.counter(
       "transcribe_recognized_parts_total",
       "Parts of recordings, each a chunk of speech or the part of one in one language, by the speech model that recognized them",
       ["model"],
@@ -147,10 +138,7 @@ export class RecordingMetrics {
 }
 
 /** Always includes priority 0, the default of accounts, so that an empty queue reads 0. */
-function openSamples(open: readonly OpenRecordings[]) {
-  const none = (["queued", "processing"] as const).map((status) => ({ status, priority: 0, count: 0 }));
-  return [...none, ...open].map(({ status, priority, count }) => ({
-    labels: { status, priority: String(priority) },
-    value: count,
-  }));
+function openSamples(open: readonly OpenRecordings[]): Sample[] {
+  const found = open.map(({ status, priority, count }): Sample => [count, status, String(priority)]);
+  return [[0, "queued", "0"], [0, "processing", "0"], ...found];
 }

@@ -1,5 +1,4 @@
-import type { Registry } from "prom-client";
-import { gauge, labelledGauge } from "./declare.ts";
+import type { Declarations } from "./declare.ts";
 
 export interface StorageSource {
   /** Returns sizes in bytes. Called several times for each reading of the metrics. */
@@ -15,36 +14,31 @@ export interface StorageSource {
 }
 
 /** Registers metrics of the disk and of the certificate's expiry. */
-export function registerStorageMetrics(registry: Registry, source: StorageSource): void {
+export function registerStorageMetrics(declare: Declarations, source: StorageSource): void {
   // If the disk can't be read, only its own metrics are left out: all others matter even more then.
   const disk = () => source.disk().catch(() => null);
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_disk_free_bytes",
     "Free space on the disk of the data directory that the server may use",
     async () => (await disk())?.freeBytes ?? null,
   );
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_disk_size_bytes",
     "Size of the disk of the data directory",
     async () => (await disk())?.sizeBytes ?? null,
   );
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_database_bytes",
     "Size of the database and its write-ahead log",
     async () => (await disk())?.databaseBytes ?? null,
   );
-  labelledGauge(
-    registry,
+  declare.gauge(
     "transcribe_stored_bytes",
     "Size of the files in each folder of the data directory, measured once a minute, less often if that takes seconds",
+    async () => Object.entries((await disk())?.folders ?? {}).map(([folder, bytes]) => [bytes, folder]),
     ["folder"],
-    async () => Object.entries((await disk())?.folders ?? {}).map(([folder, value]) => ({ labels: { folder }, value })),
   );
-  gauge(
-    registry,
+  declare.gauge(
     "transcribe_tls_certificate_end_timestamp_seconds",
     "Time at which the server's certificate expires, in seconds since the epoch; absent without TLS",
     () => source.certificateEndsAt(),

@@ -19,6 +19,15 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && "syscall" in error;
 }
 
+/** Returns what a function returns, or the fallback if it throws. For facts whose absence is no fault. */
+export function valueOr<T, F>(read: () => T, fallback: F): T | F {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
+}
+
 /** Waits for a promise until the signal aborts. @throws the signal's reason when it is aborted */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -15,7 +15,7 @@ export interface Hints {
 }
 
 /** Hints as a form or a command line has them. */
-type HintTexts = { readonly [Name in HintName]?: string };
+type HintTexts = { readonly [Name in HintName]?: string | undefined };
 export type HintName = "prompt" | "speakers" | "min_speakers" | "max_speakers";
 
 /** Error for a hint that is not valid. Its message is a sentence about the hint and does not repeat its text. */

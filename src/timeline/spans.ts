@@ -44,15 +44,8 @@ export function shifted<S extends Span>(span: S, bySeconds: number): S {
 /** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
 const MAX_EMBEDDED_SECONDS = 2.5;
 
-/** The part of a sentence whose voice is embedded. */
-interface EmbeddedPart {
-  readonly seconds: number;
-  readonly firstSample: number;
-  readonly sampleCount: number;
-}
-
 /** Returns the part of a sentence whose voice is embedded. Its samples may extend beyond the recording's end. */
-export function embeddedPart(sentence: Span): EmbeddedPart {
+export function embeddedPart(sentence: Span) {
   const seconds = Math.min(secondsOf(sentence), MAX_EMBEDDED_SECONDS);
   const sampleCount = Math.round(seconds * SAMPLE_RATE);
   const middle = Math.round(((sentence.startSeconds + sentence.endSeconds) / 2) * SAMPLE_RATE);

@@ -1,8 +1,18 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Account, audit, findAccount } from "../accounts/index.ts";
-import { type Store, tables, transact } from "../storage/index.ts";
+import { type Store, tables, transact } from "../database/index.ts";
 import { foldAscii } from "../text/index.ts";
-import { actorOf, changeDetails, endSessions, type Role, setAccounts, storable, toUser, type User } from "./users.ts";
+import {
+  accountIdsOf,
+  actorOf,
+  changeDetails,
+  endSessions,
+  type Role,
+  setAccounts,
+  storable,
+  type User,
+  userColumns,
+} from "./users.ts";
 
 /** A person whom the sign-in provider has identified. Of all claims, only these are used, and fewer are stored. */
 export interface ClaimedUser {
@@ -108,27 +118,24 @@ export function enterClaimedUser(store: Store, claimed: ClaimedUser, grant: Gran
   };
   return transact(store, (transaction) => {
     const isPerson = and(eq(users.issuer, issuer), eq(users.subject, subject));
-    const before = transaction.select().from(users).where(isPerson).get();
-    if (before !== undefined && before.disabledAt !== null) return { user: toUser(before), unknownAccounts: [] };
+    const before = transaction.select(userColumns).from(users).where(isPerson).get();
+    if (before !== undefined && before.disabledAt !== null) return { user: before, unknownAccounts: [] };
+    const hadAccounts = before === undefined ? "" : accountMark(transaction, before);
     const row =
       before === undefined
         ? transaction
             .insert(users)
             .values({ id: Bun.randomUUIDv7(), issuer, subject, createdAt: now, ...values })
-            .returning()
+            .returning(userColumns)
             .get()
-        : transaction.update(users).set(values).where(eq(users.id, before.id)).returning().get();
-    const hadAccounts = accountMark(transaction, row.id);
+        : transaction.update(users).set(values).where(eq(users.id, before.id)).returning(userColumns).get();
     setAccounts(transaction, row.id, accounts);
     const by = { actor: actorOf(row), now };
     const details = changeDetails({ role: grant.role, accounts });
-    const isSame =
-      before?.role === row.role &&
-      before.allAccounts === row.allAccounts &&
-      accountMark(transaction, row.id) === hadAccounts;
+    const isSame = before?.role === row.role && accountMark(transaction, row) === hadAccounts;
     if (before === undefined) audit(transaction, by, "users.create", row.id, details);
     else if (!isSame) audit(transaction, by, "users.change", row.id, details);
-    return { user: toUser(row), unknownAccounts: unknown };
+    return { user: row, unknownAccounts: unknown };
   });
 }
 
@@ -140,27 +147,17 @@ function withdraw(store: Store, { issuer, subject }: ClaimedUser, now: number): 
     const row = transaction.select().from(users).where(isPerson).get();
     if (row === undefined) return;
     endSessions(transaction, row);
-    if (row.role === "reader" && !row.allAccounts && accountMark(transaction, row.id) === "") return;
+    if (row.role === "reader" && accountMark(transaction, row) === "") return;
     transaction.update(users).set({ role: "reader", allAccounts: false }).where(eq(users.id, row.id)).run();
     setAccounts(transaction, row.id, []);
-    audit(
-      transaction,
-      { actor: actorOf(row), now },
-      "users.change",
-      row.id,
-      changeDetails({ role: "reader", accounts: [] }),
-    );
+    const details = changeDetails({ role: "reader", accounts: [] });
+    audit(transaction, { actor: actorOf(row), now }, "users.change", row.id, details);
   });
 }
 
 /** Returns a text that is the same for the same accounts of a user. */
-function accountMark(reader: Pick<Store, "select">, userId: string): string {
-  const { userAccounts } = tables;
-  const rows = reader.select().from(userAccounts).where(eq(userAccounts.userId, userId)).all();
-  return rows
-    .map(({ accountId }) => accountId)
-    .toSorted()
-    .join(" ");
+function accountMark(reader: Pick<Store, "select">, user: User): string {
+  return [accountIdsOf(reader, user)].flat().toSorted().join(" ");
 }
 
 /** Maximum length of a stored e-mail address (RFC 5321, 4.5.3.1). */

@@ -1,6 +1,6 @@
-import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import { and, eq, getTableColumns, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
-import { type Store, tables, transact, type values, type Writer } from "../storage/index.ts";
+import { type Store, tables, transact, type values, type Writer } from "../database/index.ts";
 import { cleanText, ExpectedError, isEmailAddress } from "../text/index.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */
@@ -15,6 +15,10 @@ type Row = typeof tables.users.$inferSelect;
 
 /** A person who signs in to the console, without the password's hash. Times are milliseconds since the epoch. */
 export type User = Omit<Row, "passwordHash">;
+
+const { passwordHash: _, ...columns } = getTableColumns(tables.users);
+/** The columns of a user. */
+export const userColumns = columns;
 
 /** Properties of a user that an operator may change. */
 export interface Changes {
@@ -46,7 +50,7 @@ export function createUser(store: Store, values: NewUser, by: Auditor): User {
   const email = normalizeEmail(values.email);
   if (!isEmailAddress(email)) throw new UsersError(`"${email}" is not an e-mail address; write anna@example.org`);
   return transact(store, (transaction) => {
-    const row = transaction
+    const user = transaction
       .insert(tables.users)
       .values({
         id: Bun.randomUUIDv7(),
@@ -58,22 +62,21 @@ export function createUser(store: Store, values: NewUser, by: Auditor): User {
         createdAt: by.now,
       })
       .onConflictDoNothing()
-      .returning()
+      .returning(userColumns)
       .get();
-    if (row === undefined) throw new UsersError(`a user with the address ${email} exists already`);
-    setAccounts(transaction, row.id, values.accounts);
-    audit(transaction, by, "users.create", row.id, changeDetails(values));
-    return toUser(row);
+    if (user === undefined) throw new UsersError(`a user with the address ${email} exists already`);
+    setAccounts(transaction, user.id, values.accounts);
+    audit(transaction, by, "users.create", user.id, changeDetails(values));
+    return user;
   });
 }
 
 export function listUsers(store: Store): User[] {
-  return store.select().from(tables.users).orderBy(tables.users.id).all().map(toUser);
+  return store.select(userColumns).from(tables.users).orderBy(tables.users.id).all();
 }
 
 export function getUser(store: Pick<Store, "select">, id: string): User | null {
-  const row = store.select().from(tables.users).where(eq(tables.users.id, id)).get();
-  return row === undefined ? null : toUser(row);
+  return store.select(userColumns).from(tables.users).where(eq(tables.users.id, id)).get() ?? null;
 }
 
 /**
@@ -94,16 +97,19 @@ export function requireUser(store: Store, idOrEmail: string): User {
 /** Returns the user with a password who has an e-mail address, and the password's hash; null if there is none. */
 export function findLocalUser(store: Store, email: string): { readonly user: User; readonly hash: string } | null {
   const isLocal = and(isNull(tables.users.issuer), eq(tables.users.email, normalizeEmail(email)));
-  const row = store.select().from(tables.users).where(isLocal).get();
-  return row === undefined || row.passwordHash === null ? null : { user: toUser(row), hash: row.passwordHash };
+  const row = store
+    .select({ user: userColumns, hash: tables.users.passwordHash })
+    .from(tables.users)
+    .where(isLocal)
+    .get();
+  return row === undefined || row.hash === null ? null : { user: row.user, hash: row.hash };
 }
 
 /** Returns the user whom the sign-in provider knows by a subject; null if there is none. */
 export function findClaimedUser(store: Store, issuer: string, subject: string): User | null {
   const { users } = tables;
   const isSame = and(eq(users.issuer, issuer), eq(users.subject, subject));
-  const row = store.select().from(users).where(isSame).get();
-  return row === undefined ? null : toUser(row);
+  return store.select(userColumns).from(users).where(isSame).get() ?? null;
 }
 
 /** Returns whether there are users with a password. */
@@ -113,7 +119,7 @@ export function hasLocalUsers(store: Store): boolean {
 }
 
 /** Returns the ids of the accounts whose recordings a user sees; `all` includes later ones. */
-export function accountIdsOf(store: Store, { id, role, allAccounts }: User): "all" | readonly string[] {
+export function accountIdsOf(store: Pick<Store, "select">, { id, role, allAccounts }: User): "all" | readonly string[] {
   if (role === "operator" || allAccounts) return "all";
   const { userAccounts } = tables;
   const rows = store.select().from(userAccounts).where(eq(userAccounts.userId, id)).all();
@@ -211,18 +217,14 @@ export function changeDetails({ role, accounts }: Changes): object {
   };
 }
 
-export function toUser({ passwordHash: _, ...user }: Row): User {
-  return user;
-}
-
 function update(writer: Writer, { id }: User, values: Partial<Row>): User {
   const { users } = tables;
-  const row =
+  const user =
     Object.keys(values).length === 0
-      ? writer.select().from(users).where(eq(users.id, id)).get()
-      : writer.update(users).set(values).where(eq(users.id, id)).returning().get();
-  if (row === undefined) throw new UsersError(`the user ${id} does not exist any more`);
-  return toUser(row);
+      ? getUser(writer, id)
+      : writer.update(users).set(values).where(eq(users.id, id)).returning(userColumns).get();
+  if (user === undefined || user === null) throw new UsersError(`the user ${id} does not exist any more`);
+  return user;
 }
 
 /** Ends the sessions of a user. */

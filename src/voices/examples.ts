@@ -1,5 +1,5 @@
 import { and, count, eq, inArray } from "drizzle-orm";
-import { tables, type Writer } from "../storage/index.ts";
+import { tables, type Writer } from "../database/index.ts";
 import { similarityOf } from "./propose.ts";
 import { bytesOf, type SpeakerVoice, unitVector } from "./speaker-voices.ts";
 import { VoicesError } from "./voices-error.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, eq, exists } from "drizzle-orm";
 import { type Account, AccountsError, type Auditor, audit, getAccount } from "../accounts/index.ts";
-import { deleteSome, type Store, tables, transact, truncateLog } from "../storage/index.ts";
+import { deleteSome, type Store, tables, transact, truncateLog } from "../database/index.ts";
 
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 250;

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
+import { type Store, tables, type Writer } from "../database/index.ts";
 import { builtInModels } from "../program/index.ts";
-import { type Store, tables, type Writer } from "../storage/index.ts";
 
 /** The voice of a speaker in a recording. */
 export interface SpeakerVoice {

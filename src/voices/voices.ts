@@ -1,6 +1,6 @@
 import { and, asc, count, eq, isNotNull, sql } from "drizzle-orm";
 import { type Auditor, audit } from "../accounts/index.ts";
-import { type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
+import { type Store, tables, transact, truncateLog, type Writer } from "../database/index.ts";
 import { cleanText } from "../text/index.ts";
 import { addExample, countExamples, meanOf, removeExamples } from "./examples.ts";
 import { knowsVoices } from "./opt-in.ts";

@@ -7,7 +7,7 @@ import {
   readAudit,
   setVocabulary,
 } from "../../src/accounts/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 
 describe("a vocabulary", () => {
   test.each([

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { basename } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
-import { builtProgram, run } from "../../harness/compiled-program.ts";
+import { builtProgram } from "../../harness/compiled-program.ts";
+import { run } from "../../harness/processes.ts";
 
 const sample = samplePath("sample.wav");
 const roots = (process.env.TEST_BARE_ROOTS ?? "").split(":").filter((root) => root !== "");

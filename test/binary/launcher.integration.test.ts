@@ -18,7 +18,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
-import { buildTimeout, run } from "../../harness/compiled-program.ts";
+import { buildTimeout } from "../../harness/compiled-program.ts";
+import { run } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";

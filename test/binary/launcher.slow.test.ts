@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
-import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
-import { childrenOf } from "../../harness/processes.ts";
+import { buildTimeout, builtProgram } from "../../harness/compiled-program.ts";
+import { childrenOf, run } from "../../harness/processes.ts";
 import { killedWithParent, logLines } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { EmbeddedPart } from "../../src/program/contents.ts";

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
-import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
+import { buildTimeout, builtProgram } from "../../harness/compiled-program.ts";
+import { run } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { offline } from "../../tools/shared/offline.ts";
 

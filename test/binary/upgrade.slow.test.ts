@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { samplePath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
-import { run } from "../../harness/compiled-program.ts";
+import { run } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 /** The program of the previous release, and the new one. */

@@ -17,9 +17,10 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
-import { writeReleased } from "../storage/released/index.ts";
-import { Commands } from "./support.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { writeReleased } from "../support/released/index.ts";
+import { Commands, maybe, shape } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);
@@ -33,18 +34,14 @@ const facts = {
   recordings: Type.Integer(),
   open: Type.Integer(),
 };
-const strict = { additionalProperties: false };
-const sizes = Type.Object({ files: Type.Integer(), bytes: Type.Integer() }, strict);
-const backupShape = Type.Object({ file: Type.String(), ...facts, uploads: sizes }, strict);
-const restoreShape = Type.Object(
-  {
-    database: Type.String(),
-    ...facts,
-    uploads: Type.Integer(),
-    replaced: Type.Union([Type.String(), Type.Null()]),
-  },
-  strict,
-);
+const sizes = shape({ files: Type.Integer(), bytes: Type.Integer() });
+const backupShape = shape({ file: Type.String(), ...facts, uploads: sizes });
+const restoreShape = shape({
+  database: Type.String(),
+  ...facts,
+  uploads: Type.Integer(),
+  replaced: maybe(Type.String()),
+});
 
 /** Creates a data directory with the rows of 0.1.0 in the current schema. */
 function filled(path: string): DataDirectory {

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe } from "../support/whisper.ts";
 import { faultsOf } from "./benchmark-shape.ts";
 
 test.skipIf(!canTranscribe("the benchmark of the built-in model"))(

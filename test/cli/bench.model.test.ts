@@ -7,7 +7,7 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe } from "../support/whisper.ts";
 import { faultsOf } from "./benchmark-shape.ts";
 
 test("the costs of the steps add up to the audio hours per hour", () => {

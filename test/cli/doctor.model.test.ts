@@ -7,35 +7,26 @@ import { root } from "../../harness/checkout.ts";
 import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { checks } from "../../src/diagnostics/index.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { canTranscribe } from "../support/whisper.ts";
+import { maybe, shape } from "./support.ts";
 
-const strict = { additionalProperties: false };
 const text = Type.String({ minLength: 1 });
-const reportShape = Type.Object(
-  {
-    version: text,
-    checks: Type.Array(
-      Type.Object(
-        {
-          id: text,
-          title: text,
-          status: Type.Union(["ok", "warning", "problem", "skipped"].map((status) => Type.Literal(status))),
-          summary: text,
-          detail: Type.Array(text),
-          advice: Type.Union([text, Type.Null()]),
-          fixable: Type.Boolean(),
-          mended: Type.Union([
-            Type.Object({ what: text, failure: Type.Union([text, Type.Null()]) }, strict),
-            Type.Null(),
-          ]),
-        },
-        strict,
-      ),
-    ),
-  },
-  strict,
-);
+const reportShape = shape({
+  version: text,
+  checks: Type.Array(
+    shape({
+      id: text,
+      title: text,
+      status: Type.Union(["ok", "warning", "problem", "skipped"].map((status) => Type.Literal(status))),
+      summary: text,
+      detail: Type.Array(text),
+      advice: maybe(text),
+      fixable: Type.Boolean(),
+      mended: Type.Union([shape({ what: text, failure: maybe(text) }), Type.Null()]),
+    }),
+  ),
+});
 
 function reportOf(stdout: string): Static<typeof reportShape>["checks"] {
   const printed: unknown = JSON.parse(stdout);

@@ -6,13 +6,11 @@ import { Commands } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const timeout = 60_000;
-
 /** Command lines with their exit codes. wrong-command-lines.test.ts has more wrong ones. */
 describe("exit codes", () => {
   const directory = temporaryDirectory();
   const commands = new Commands(join(directory.path, "data"));
-  beforeAll(() => commands.run("accounts", "create", "acme"), timeout);
+  beforeAll(() => commands.run("accounts", "create", "acme"));
   afterAll(() => directory[Symbol.dispose]());
   const nowhere = Bun.randomUUIDv7();
 
@@ -40,26 +38,18 @@ describe("exit codes", () => {
     [0, ["audit"], ""],
   ];
   for (const [exitCode, args, why] of rows) {
-    test(
-      `transcribe ${args.join(" ").replace(nowhere, "ID")} exits with ${exitCode}`,
-      async () => {
-        const result = await commands.run(...args);
-        expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(why)]);
-        expect(result.stderr).not.toMatch(/\n\s+at |SQLITE|\.ts:/);
-        if (exitCode === 0) expect(result.stderr).toBe("");
-        else expect(result.stdout).toBe("");
-        expect(result.stderr + result.stdout).not.toContain(root);
-      },
-      timeout,
-    );
+    test(`transcribe ${args.join(" ").replace(nowhere, "ID")} exits with ${exitCode}`, async () => {
+      const result = await commands.run(...args);
+      expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(why)]);
+      expect(result.stderr).not.toMatch(/\n\s+at |SQLITE|\.ts:/);
+      if (exitCode === 0) expect(result.stderr).toBe("");
+      else expect(result.stdout).toBe("");
+      expect(result.stderr + result.stdout).not.toContain(root);
+    });
   }
 
-  test(
-    "a refused command has no entry in the audit log",
-    async () => {
-      const { stdout } = await commands.run("audit");
-      expect(stdout.trim().split("\n")).toHaveLength(2);
-    },
-    timeout,
-  );
+  test("a refused command has no entry in the audit log", async () => {
+    const { stdout } = await commands.run("audit");
+    expect(stdout.trim().split("\n")).toHaveLength(2);
+  });
 });

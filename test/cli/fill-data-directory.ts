@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 
 /**
  * Fills a data directory with queued recordings of one account, each an upload of the given size.

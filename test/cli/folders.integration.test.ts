@@ -6,31 +6,29 @@ import { programCommand } from "../../harness/program.ts";
 import { environmentWith } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase, tables } from "../../src/storage/index.ts";
-import { Commands } from "./support.ts";
+import { openDatabase, tables } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Commands, maybe, shape } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const maybeText = Type.Union([Type.String(), Type.Null()]);
-const folderShape = Type.Object(
-  {
-    ...{ id: Type.String(), path: Type.String(), target: maybeText },
-    ...{ account_id: Type.String(), account: maybeText, workspace_id: maybeText },
-    ...{ formats: Type.Array(Type.String()), language: maybeText },
-    incomplete: Type.Array(Type.Object({ name: Type.String(), reason: Type.String(), meaning: Type.String() })),
-    ...{ waiting: Type.Integer(), in_progress: Type.Integer(), not_read: Type.Integer() },
-    ...{ done: Type.Integer(), failed: Type.Integer() },
-    ...{ hindrance: maybeText, meaning: maybeText, advice: maybeText, hindered_since: maybeText },
-    ...{ last_visit: maybeText, created_at: Type.String() },
-    files: Type.Array(
-      Type.Object({
-        ...{ name: Type.String(), state: Type.String(), recording_id: maybeText },
-        ...{ retry_at: maybeText, taken_at: Type.String() },
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const maybeText = maybe(Type.String());
+const folderShape = shape({
+  ...{ id: Type.String(), path: Type.String(), target: maybeText },
+  ...{ account_id: Type.String(), account: maybeText, workspace_id: maybeText },
+  ...{ formats: Type.Array(Type.String()), language: maybeText },
+  incomplete: Type.Array(Type.Object({ name: Type.String(), reason: Type.String(), meaning: Type.String() })),
+  ...{ waiting: Type.Integer(), in_progress: Type.Integer(), not_read: Type.Integer() },
+  ...{ done: Type.Integer(), failed: Type.Integer() },
+  ...{ hindrance: maybeText, meaning: maybeText, advice: maybeText, hindered_since: maybeText },
+  ...{ last_visit: maybeText, created_at: Type.String() },
+  files: Type.Array(
+    Type.Object({
+      ...{ name: Type.String(), state: Type.String(), recording_id: maybeText },
+      ...{ retry_at: maybeText, taken_at: Type.String() },
+    }),
+  ),
+});
 
 describe("transcribe folders", () => {
   const directory = temporaryDirectory();

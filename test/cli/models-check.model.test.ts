@@ -1,9 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+
+setDefaultTimeout(180_000);
 
 const recording = samplePath("jfk.mp3");
 const spoken =
@@ -30,29 +32,25 @@ describe.if(available("checking a model", recording))("transcribe models check",
     expect(result.errors).toBeGreaterThanOrEqual(5);
     expect(result.errors).toBeLessThan(9);
     expect(result.error_rate).toBeCloseTo(result.errors / 27);
-  }, 180_000);
+  });
 
   test("shows that random weights write wrong words", async () => {
     const path = join(directory.path, "random.bin");
     writeRandomModel(path, tinyModel);
     const { stdout } = await check(path, spoken);
     expect(JSON.parse(stdout).error_rate).toBeGreaterThan(0.8);
-  }, 180_000);
+  });
 
   test("reads no endless transcript", async () => {
     const { exitCode, stderr } = await checkWith("whisper-base", "/dev/zero");
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("it has more than 262 KB")]);
-  }, 60_000);
+  });
 
   test.each([
     ["an empty transcript", "whisper-base", " . ", "has no words"],
     ["an unknown model", "nope", spoken, "nope"],
-  ])(
-    "refuses %s",
-    async (_, model, text, message) => {
-      const { exitCode, stderr } = await check(model, text);
-      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
-    },
-    180_000,
-  );
+  ])("refuses %s", async (_, model, text, message) => {
+    const { exitCode, stderr } = await check(model, text);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
 });

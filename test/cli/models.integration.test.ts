@@ -4,38 +4,32 @@ import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, root } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { resultOf } from "../../harness/processes.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { transferText } from "../../src/cli/status-line.ts";
-import { basePath } from "../speech/recognizer/whisper/support.ts";
-import { Commands } from "./support.ts";
+import { basePath } from "../support/whisper.ts";
+import { Commands, maybe, shape } from "./support.ts";
 
-const maybeText = Type.Union([Type.String(), Type.Null()]);
-const maybeNumber = Type.Union([Type.Integer(), Type.Null()]);
-const rowShape = Type.Object(
-  {
-    id: Type.String(),
-    kind: Type.String(),
-    state: Type.Union([Type.Literal("built_in"), Type.Literal("installed"), Type.Literal("available")]),
-    in_use: Type.Boolean(),
-    in_catalogue: Type.Boolean(),
-    size_bytes: maybeNumber,
-    size_is_exact: Type.Boolean(),
-    memory_bytes: maybeNumber,
-    ...{ parameters: maybeText, languages: maybeText, licence: maybeText, sha256: maybeText, sha1: maybeText },
-    ...{ from: maybeText, installed_at: maybeText, advice: maybeText },
-  },
-  { additionalProperties: false },
-);
+const maybeText = maybe(Type.String());
+const rowShape = shape({
+  id: Type.String(),
+  kind: Type.String(),
+  state: Type.Union([Type.Literal("built_in"), Type.Literal("installed"), Type.Literal("available")]),
+  in_use: Type.Boolean(),
+  in_catalogue: Type.Boolean(),
+  size_bytes: maybe(Type.Integer()),
+  size_is_exact: Type.Boolean(),
+  memory_bytes: maybe(Type.Integer()),
+  ...{ parameters: maybeText, languages: maybeText, licence: maybeText, sha256: maybeText, sha1: maybeText },
+  ...{ from: maybeText, installed_at: maybeText, advice: maybeText },
+});
 const listShape = Type.Array(rowShape);
-const shownShape = Type.Object(
-  {
-    ...{ id: Type.String(), size_bytes: Type.Integer(), sha256: Type.String(), sha1: Type.String() },
-    ...{ in_catalogue: Type.Boolean(), from: Type.String(), installed_at: Type.String() },
-  },
-  { additionalProperties: false },
-);
+const shownShape = shape({
+  ...{ id: Type.String(), size_bytes: Type.Integer(), sha256: Type.String(), sha1: Type.String() },
+  ...{ in_catalogue: Type.Boolean(), from: Type.String(), installed_at: Type.String() },
+});
 const findingsShape = Type.Array(Type.Object({ id: Type.String(), ok: Type.Boolean(), damage: maybeText }));
 
 // Takes seconds on an idle machine, and longer on a busy one.
@@ -89,12 +83,12 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
     mkdirSync(dirname(damaged), { recursive: true });
     await Bun.write(damaged, "spoiled");
-    const child = Bun.spawn([process.execPath, "src/main.ts", "models", "verify", "campplus", "--data-dir", data], {
-      ...{ cwd: checkout, stdout: "pipe", stderr: "pipe" },
+    const command = [process.execPath, "src/main.ts", "models", "verify", "campplus", "--data-dir", data];
+    expect(await resultOf(Bun.spawn(command, { cwd: checkout, stdout: "pipe", stderr: "pipe" }))).toEqual({
+      exitCode: 1,
+      stdout: expect.stringContaining("campplus: damaged"),
+      stderr: "transcribe: campplus: damaged; repair: run scripts/setup\n",
     });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    expect([await child.exited, stdout]).toEqual([1, expect.stringContaining("campplus: damaged")]);
-    expect(stderr).toBe("transcribe: campplus: damaged; repair: run scripts/setup\n");
   });
 
   test("bundle writes an installed model that another machine imports", async () => {

@@ -23,12 +23,13 @@ import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { resultOf } from "../../harness/processes.ts";
 import { isFromSource, programCommand, programSettings } from "../../harness/program.ts";
 import { runCli } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
-import { basePath } from "../speech/recognizer/whisper/support.ts";
+import { basePath } from "../support/whisper.ts";
 import { fillDataDirectory } from "./fill-data-directory.ts";
 import { withReachableProgram } from "./reachable-program.ts";
 import { Commands, shapes } from "./support.ts";
@@ -107,33 +108,21 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     delete: ({ id }: ReturnType<typeof place>) => ["recordings", "delete", id],
   };
   /** Names that are replaced by links, with the commands that read or write there. */
-  const traps: [readonly string[], readonly (keyof typeof commands)[]][] = [
-    [["transcribe.db"], ["create", "backup", "list", "restore"]],
-    [
-      ["backups", "transcribe.db-wal", "state/server.json", "state/devices.json"],
-      ["create", "backup", "restore"],
-    ],
-    [["models"], ["list", "pull", "backup"]],
-    [
-      ["models/installed", "models/downloads"],
-      ["list", "pull"],
-    ],
-    [["incoming"], ["backup", "restore", "delete"]],
-    [
-      ["uploads", "work", "listening"],
-      ["backup", "restore", "cancel", "delete"],
-    ],
-    [
-      ["state", "server.lock"],
-      ["create", "pull", "restore", "cancel"],
-    ],
-  ];
-  test.each(traps.map(([names, run]) => [names.join(", "), run.join(", "), names, run] as const))(
+  const traps = [
+    ["transcribe.db", "create backup list restore"],
+    ["backups transcribe.db-wal state/server.json state/devices.json", "create backup restore"],
+    ["models", "list pull backup"],
+    ["models/installed models/downloads", "list pull"],
+    ["incoming", "backup restore delete"],
+    ["uploads work listening", "backup restore cancel delete"],
+    ["state server.lock", "create pull restore cancel"],
+  ] as const;
+  test.each(traps)(
     "follows no links in the place of %s when it runs %s, and creates files of the owner",
-    async (_names, _run, names, run) => {
+    async (names, run) => {
       using made = place();
       const { root } = made.directory;
-      for (const name of names) {
+      for (const name of names.split(" ")) {
         const path = join(root, name);
         mkdirSync(dirname(path), { recursive: true });
         rmSync(path, { recursive: true, force: true });
@@ -141,7 +130,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
       }
       give(root);
       const before = stateOf(made.outside);
-      for (const name of run) {
+      for (const name of run.split(" ") as (keyof typeof commands)[]) {
         const settings = { TRANSCRIBE_MODELS_MIRROR: "http://127.0.0.1:1" };
         const { stdout, stderr } = await runCli([...commands[name](made), "--data-dir", root], settings);
         expect(stdout + stderr).not.toContain("root's alone");
@@ -190,17 +179,15 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     }
   }
 
-  const readers: [string, readonly string[], (made: ReturnType<typeof place>) => string][] = [
-    ["models list", ["models", "list"], () => "models/installed/mine/model.json"],
-    ["models verify", ["models", "verify", "mine"], () => "models/installed/mine/model.json"],
-    ["models use", ["models", "use", "mine"], () => "models/installed/mine/model.json"],
-    ["models remove", ["models", "remove", "mine"], () => "models/installed/mine/model.json"],
-    ["bench", ["bench", "--seconds", "1"], () => "models/installed/mine/model.json"],
-    ["doctor", ["doctor"], () => "models/installed/mine/model.json"],
-    ["serve", ["serve", "--port", "0"], () => "models/installed/mine/model.json"],
-    ["backup", ["backup"], ({ id }) => `uploads/${id}`],
+  const readModels = ["models list", "models verify mine", "models use mine", "models remove mine", "doctor"];
+  const readers: [string, (made: ReturnType<typeof place>) => string][] = [
+    ...[...readModels, "bench --seconds 1", "serve --port 0"].map((line): [string, () => string] => [
+      line,
+      () => "models/installed/mine/model.json",
+    ]),
+    ["backup", ({ id }) => `uploads/${id}`],
   ];
-  test.each(readers)("has only the owner's rights in all threads when %s reads there", async (_, command, pipeOf) => {
+  test.each(readers)("has only the owner's rights in all threads when %s reads there", async (line, pipeOf) => {
     using made = place();
     const { root, databasePath } = made.directory;
     const database = new Database(databasePath);
@@ -211,7 +198,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     rmSync(pipe, { force: true });
     expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
     give(root);
-    const child = Bun.spawn([...programCommand(...command), "--data-dir", root], {
+    const child = Bun.spawn([...programCommand(...line.split(" ")), "--data-dir", root], {
       env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "", ...programSettings },
       ...({ stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const),
     });
@@ -368,15 +355,12 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
 const isNativeReady = isFromSource && available("root and models of another user", basePath);
 describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of another user", () => {
   /** Runs a command with a copy of the program that the owner can access. */
-  async function run(made: ReturnType<typeof place>, ...args: string[]) {
+  function run(made: ReturnType<typeof place>, ...args: string[]) {
     const scratch = join(made.path, `scratch-${Bun.randomUUIDv7()}`);
     mkdirSync(scratch);
-    const child = Bun.spawn(withReachableProgram(programCommand(...args, "--data-dir", made.directory.root), scratch), {
-      env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" },
-      ...({ stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const),
-    });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
+    const command = withReachableProgram(programCommand(...args, "--data-dir", made.directory.root), scratch);
+    const env = { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" };
+    return resultOf(Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }));
   }
 
   test("imports it from a directory that only root may read, and runs it with the rights of the owner", async () => {

@@ -1,46 +1,35 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { programCommand } from "../../harness/program.ts";
 import { hourlyChores } from "../../src/server/chores.ts";
 import type { RunningSettings } from "../../src/server/running-settings.ts";
 import { enterClaimedUser, requireUser } from "../../src/users/index.ts";
-import { ConsoleServer } from "../console/support.ts";
-import { Commands } from "./support.ts";
+import { ConsoleServer } from "../support/console.ts";
+import { Commands, maybe, shape } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const maybe = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()]);
-const userShape = Type.Object(
-  {
-    id: Type.String({ pattern: "^[0-9a-f-]{36}$" }),
-    name: Type.String(),
-    email: maybe(Type.String()),
-    role: Type.String(),
-    accounts: Type.Union([Type.Array(Type.String()), Type.Null()]),
-    issuer: maybe(Type.String()),
-    subject: maybe(Type.String()),
-    created_at: Type.String(),
-    last_sign_in_at: maybe(Type.String()),
-    disabled_since: maybe(Type.String()),
-  },
-  { additionalProperties: false },
-);
+const userShape = shape({
+  id: Type.String({ pattern: "^[0-9a-f-]{36}$" }),
+  name: Type.String(),
+  email: maybe(Type.String()),
+  role: Type.String(),
+  accounts: maybe(Type.Array(Type.String())),
+  issuer: maybe(Type.String()),
+  subject: maybe(Type.String()),
+  created_at: Type.String(),
+  last_sign_in_at: maybe(Type.String()),
+  disabled_since: maybe(Type.String()),
+});
 
 describe("transcribe users, with a running server,", () => {
   const server = new ConsoleServer();
   afterAll(() => server[Symbol.dispose]());
-  const { root } = server.api.dataDirectory;
-  const commands = new Commands(root);
+  const commands = new Commands(server.api.dataDirectory.root);
   for (const account of ["acme", "beta"]) server.api.account(account);
 
   /** Runs a command with a password on standard input. */
-  const withPassword = async (password: string, ...args: readonly string[]) => {
-    const command = programCommand("users", ...args, "--data-dir", root);
-    const child = Bun.spawn(command, { stdin: Buffer.from(password), stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
-  };
+  const withPassword = (password: string, ...args: readonly string[]) => commands.runWith(password, ["users", ...args]);
   const signIn = (password: string) => server.stranger().enter({ email: "anna@example.org", password });
 
   test("creates a user who can sign in, and shows what is stored", async () => {

@@ -1,19 +1,17 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { VoiceAccount, voiceOf } from "../voices/support.ts";
-import { Commands, shapes } from "./support.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { VoiceAccount, voiceOf } from "../support/voices.ts";
+import { Commands, shape, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const voiceShape = Type.Object(
-  {
-    ...{ id: Type.String(), name: Type.String(), account_id: Type.String(), recordings: Type.Integer() },
-    ...{ seconds: Type.Number(), usable: Type.Boolean(), created_by: Type.String(), created_at: Type.String() },
-  },
-  { additionalProperties: false },
-);
+const voiceShape = shape({
+  ...{ id: Type.String(), name: Type.String(), account_id: Type.String(), recordings: Type.Integer() },
+  ...{ seconds: Type.Number(), usable: Type.Boolean(), created_by: Type.String(), created_at: Type.String() },
+});
 
 describe("transcribe voices", () => {
   const directory = temporaryDirectory();

@@ -6,7 +6,10 @@ import { Type } from "@sinclair/typebox";
 import { programCommand } from "../../harness/program.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { BackupError, BackupFile, DataDirectory, restoreBackup, tar } from "../../src/storage/index.ts";
+import { BackupFile, restoreBackup } from "../../src/backup/index.ts";
+import { BackupError } from "../../src/database/index.ts";
+import { tar } from "../../src/files/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { fillDataDirectory } from "./fill-data-directory.ts";
 import { Commands } from "./support.ts";
 

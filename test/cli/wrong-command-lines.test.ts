@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { cliProgram, runCommand } from "../../src/cli/index.ts";
-import { wrongCommandLines } from "./wrong-command-lines.ts";
+import { commonValues, wrongCommandLines } from "./wrong-command-lines.ts";
 
 const program = await cliProgram();
 
@@ -14,7 +14,15 @@ function leavesOf(command: Command, path: readonly string[] = []): [string, Comm
 }
 
 const leaves = new Map(leavesOf(program));
-const rowOf = (name: string) => wrongCommandLines[name] ?? { valid: [], values: {} };
+
+/** Returns the row of a command, with the common wrong values of its options and arguments. */
+function rowOf(name: string) {
+  const { valid = [], values = {}, together = [] } = wrongCommandLines[name] ?? {};
+  const { options = [], registeredArguments = [] } = leaves.get(name) ?? {};
+  const declared = [...options.map(({ long }) => long), ...registeredArguments.map((argument) => argument.name())];
+  const common = Object.entries(commonValues).filter(([each]) => declared.includes(each));
+  return { valid, values: { ...Object.fromEntries(common), ...values }, together };
+}
 
 /** Returns the wrong command lines that a command's declaration implies. */
 function impliedBy(name: string, command: Command): string[][] {
@@ -112,7 +120,7 @@ describe("a wrong command line", () => {
     const lines = [
       ...impliedBy(name, command),
       ...wrongValuesOf(name, command),
-      ...(rowOf(name).together ?? []).map((args) => [...name.split(" "), ...args]),
+      ...rowOf(name).together.map((args) => [...name.split(" "), ...args]),
     ];
     for (const args of lines) {
       const { exitCode, stdout, stderr } = await run(args);

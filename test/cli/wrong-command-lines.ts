@@ -1,9 +1,14 @@
+type Values = Readonly<Record<string, readonly string[] | "any text">>;
+
 /** Wrong command lines of one command, in addition to those that follow from its declaration. */
 interface WrongCommandLines {
   /** Arguments of a valid command line, operands first. */
   readonly valid: readonly string[];
-  /** Wrong values by option or argument. "any text" is wrong only for a reason outside of the command line. */
-  readonly values: Readonly<Record<string, readonly string[] | "any text">>;
+  /**
+   * Wrong values by option or argument, where they are not the common ones. "any text" is wrong only for a reason
+   * outside of the command line.
+   */
+  readonly values?: Values;
   /** Arguments that are wrong together. */
   readonly together?: readonly (readonly string[])[];
 }
@@ -23,44 +28,54 @@ const times = [
   "2026-12-31 noon",
   "999999999d",
 ];
-const links = ["", "localhost", "ftp://example.org", "http://user:secret@example.org", "https://example.org/?a"];
 const paths = ["", "relative/path", "."];
 
-const settings = { "--config": ["/no/such/file.toml"], "--data-dir": ["", " "] };
-const serving = {
-  ...settings,
-  "--host": ["", "two words", "http://127.0.0.1"],
-  "--port": ["", "-1", "65536", "http"],
+/** Wrong values of options and arguments. A command may have others. */
+export const commonValues: Values = {
+  "--account": names,
+  "--ca": [""],
+  "--config": ["/no/such/file.toml"],
+  "--data-dir": ["", " "],
+  "--every": ["", "0", "-1", "often"],
   "--fleet": ["ftp://10.0.0.5", "two words"],
-  "--log-level": ["", "loud"],
-};
-const server = { ...settings, "--server": links, "--key-file": [""], "--ca": [""] };
-const hints = {
+  "--host": ["", "two words", "http://127.0.0.1"],
+  "--key-file": [""],
   "--language": ["", "english", "e", "1"],
-  "--prompt": ["…", "a\u0007b", "x".repeat(2001)],
-  "--speakers": ["", "0", "51", "two"],
-  "--min-speakers": ["", "0", "51", "two"],
+  "--limit": numbers,
+  "--log-level": ["", "loud"],
   "--max-speakers": ["", "0", "51", "two"],
+  "--min-speakers": ["", "0", "51", "two"],
+  "--mirror": ["ftp://example.org", "two words"],
+  "--name": ["", "talk.mp3"],
+  "--output": ["", "talk.mp3"],
+  "--port": ["", "-1", "65536", "http"],
+  "--priority": ["", "1.5", "high", "9999999999"],
+  "--prompt": ["…", "a\u0007b", "x".repeat(2001)],
+  "--server": ["", "localhost", "ftp://example.org", "http://user:secret@example.org", "https://example.org/?a"],
+  "--speakers": ["", "0", "51", "two"],
+  "--subscription": times,
+  "--workspace": names,
+  account: names,
+  file: [""],
+  id: ids,
+  name: names,
+  path: paths,
+  recording: ["", "https://example.org/a.mp3"],
+  user: ["", " "],
 };
+
 const hintsTogether = [
   ["--speakers", "2", "--min-speakers", "1"],
   ["--min-speakers", "3", "--max-speakers", "2"],
 ];
-const changesOfAccount = { "--subscription": times, "--priority": ["", "1.5", "high", "9999999999"] };
 const limits = ["", "-1", "1.5", "many"];
-const users = { "--name": ["", "a\nb", "x".repeat(201)], "--account": names };
-
-const recordingChange = { valid: [id], values: { ...settings, id: ids } };
-const userChange = { valid: ["anna@example.org"], values: { ...settings, user: ["", " "] } };
+const users = { "--name": ["", "a\nb", "x".repeat(201)] };
+const model = { id: [""] };
 
 /** Wrong command lines by command. */
 export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
-  serve: { valid: [], values: serving },
-  worker: {
-    valid: ["--fleet", "tls://127.0.0.1:1"],
-    values: { ...settings, "--fleet": serving["--fleet"], "--log-level": serving["--log-level"] },
-    together: [[]],
-  },
+  serve: { valid: [] },
+  worker: { valid: ["--fleet", "tls://127.0.0.1:1"], together: [[]] },
   "fleet init": {
     valid: ["--directory", "fleet", "--broker", "a.example.org", "--worker", "w1"],
     values: {
@@ -80,11 +95,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     ],
   },
   "fleet revoke": { valid: ["w1", "--directory", "fleet"], values: { name: [""], "--directory": [""] } },
-  "fleet status": {
-    valid: ["--fleet", "tls://127.0.0.1:1"],
-    values: { ...settings, "--fleet": serving["--fleet"] },
-    together: [[]],
-  },
+  "fleet status": { valid: ["--fleet", "tls://127.0.0.1:1"], together: [[]] },
   "service install": {
     valid: ["--dry-run"],
     values: {
@@ -105,33 +116,15 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     values: { "--root": [""] },
     together: [["--purge"], ["--yes"], ["--yes", "--dry-run"]],
   },
-  "service status": {
-    valid: [],
-    values: { ...settings, "--host": serving["--host"], "--port": serving["--port"] },
-  },
-  quickstart: {
-    valid: ["there.mp3"],
-    values: { ...serving, ...hints, recording: ["", "https://example.org/a.mp3"] },
-    together: hintsTogether.map((each) => ["there.mp3", ...each]),
-  },
-  "config show": { valid: [], values: serving },
-  "config check": {
-    valid: [],
-    values: { ...serving, "--config": "any text", file: [""] },
-    together: [["a.toml", "--config", "b.toml"]],
-  },
-  "config example": { valid: [], values: {} },
-  "config docs": { valid: [], values: {} },
+  "service status": { valid: [] },
+  quickstart: { valid: ["there.mp3"], together: hintsTogether.map((each) => ["there.mp3", ...each]) },
+  "config show": { valid: [] },
+  "config check": { valid: [], values: { "--config": "any text" }, together: [["a.toml", "--config", "b.toml"]] },
+  "config example": { valid: [] },
+  "config docs": { valid: [] },
   submit: {
     valid: ["there.mp3"],
-    values: {
-      ...server,
-      ...hints,
-      recording: ["", "http://", "https://a b/"],
-      "--output": ["", "talk.mp3"],
-      "--every": ["", "0", "-1", "often"],
-      "--name": ["", "talk.mp3"],
-    },
+    values: { recording: ["", "http://", "https://a b/"] },
     together: [
       ...hintsTogether.map((each) => ["there.mp3", "-o", "new/", ...each]),
       ["a.mp3", "b.mp3", "-o", "all.txt"],
@@ -142,26 +135,18 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       ["-", "a.mp3", "-"],
     ],
   },
-  watch: { valid: [], values: { ...server, id: ids, "--every": ["", "0", "-1", "often"] } },
+  watch: { valid: [] },
   list: {
     valid: [],
-    values: { ...server, "--status": ["", "done", "queued,,failed", "Queued"], "--limit": numbers },
+    values: { "--status": ["", "done", "queued,,failed", "Queued"] },
     together: [["--all", "--limit", "5"]],
   },
-  get: { valid: [id], values: { ...server, id: ids } },
-  export: { valid: [id], values: { ...server, id: ids, "--output": ["", "talk.mp3"] } },
-  delete: { valid: [id], values: { ...server, id: ids }, together: [[id, "7"]] },
+  get: { valid: [id] },
+  export: { valid: [id] },
+  delete: { valid: [id], together: [[id, "7"]] },
   run: {
     valid: ["there.mp3"],
-    values: {
-      ...settings,
-      "--log-level": serving["--log-level"],
-      ...hints,
-      recording: ["", "https://example.org/a.mp3"],
-      "--output": ["", "talk.mp3"],
-      "--model": [""],
-      "--name": ["", "talk.mp3"],
-    },
+    values: { "--model": [""] },
     together: [
       ...hintsTogether.map((each) => ["there.mp3", "-o", "new/", ...each]),
       ["a.mp3", "b.mp3", "-o", "all.txt"],
@@ -169,44 +154,26 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       ["-", "-"],
     ],
   },
-  "models list": { valid: [], values: settings },
-  "models pull": {
-    valid: ["whisper-small"],
-    values: { ...settings, id: [""], "--mirror": ["ftp://example.org", "two words"] },
-  },
-  "models import": {
-    valid: ["model.bin"],
-    values: { ...settings, path: [""], "--name": ["", "Model", "two words", "a/b"] },
-  },
-  "models verify": { valid: [], values: { ...settings, id: [""] } },
-  "models use": { valid: ["whisper-small"], values: { ...settings, id: [""] } },
+  "models list": { valid: [] },
+  "models pull": { valid: ["whisper-small"], values: model },
+  "models import": { valid: ["model.bin"], values: { path: [""], "--name": ["", "Model", "two words", "a/b"] } },
+  "models verify": { valid: [], values: model },
+  "models use": { valid: ["whisper-small"], values: model },
   "models check": {
     valid: ["whisper-small", "there.mp3", "--transcript", "there.txt"],
-    values: {
-      ...settings,
-      model: [""],
-      recording: ["", "https://example.org/a.mp3"],
-      "--transcript": [""],
-      "--language": hints["--language"],
-    },
+    values: { model: [""], "--transcript": [""] },
   },
-  "models remove": { valid: ["whisper-small"], values: { ...settings, id: [""] } },
-  "models bundle": {
-    valid: ["whisper-small", "-o", "bundle"],
-    values: { ...settings, id: [""], "--mirror": ["ftp://example.org"], "--output": [""] },
-  },
-  "accounts create": { valid: ["acme"], values: { ...settings, ...changesOfAccount, name: names } },
-  "accounts list": { valid: [], values: settings },
+  "models remove": { valid: ["whisper-small"], values: model },
+  "models bundle": { valid: ["whisper-small", "-o", "bundle"], values: { ...model, "--output": [""] } },
+  "accounts create": { valid: ["acme"] },
+  "accounts list": { valid: [] },
   "accounts set": {
     valid: ["acme", "--priority", "1"],
-    values: { ...settings, ...changesOfAccount, account: names },
     together: [["acme"], ["acme", "--voices", "off"], ["acme", "--yes"], ["acme", "--priority", "1", "--yes"]],
   },
   "accounts limits": {
     valid: ["acme"],
     values: {
-      ...settings,
-      account: names,
       "--audio-minutes-per-day": limits,
       "--creates-per-day": limits,
       "--creates-per-hour": limits,
@@ -216,26 +183,20 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   },
   "accounts vocabulary": {
     valid: ["acme"],
-    values: { ...settings, account: names, text: ["", "…", "a\u0007b", "x".repeat(5000)], "--file": [""] },
+    values: { text: ["", "…", "a\u0007b", "x".repeat(5000)], "--file": [""] },
     together: [
       ["acme", "Ada", "--clear"],
       ["acme", "Ada", "--file", "-"],
       ["acme", "--clear", "--file", "-"],
     ],
   },
-  "accounts delete": { valid: ["acme", "--yes"], values: { ...settings, account: names }, together: [["acme"]] },
-  "workspaces create": {
-    valid: ["sales", "--account", "acme"],
-    values: { ...settings, name: names, "--account": names },
-  },
-  "workspaces list": { valid: ["--account", "acme"], values: { ...settings, "--account": names } },
-  "workspaces delete": {
-    valid: ["sales", "--account", "acme"],
-    values: { ...settings, name: names, "--account": names },
-  },
+  "accounts delete": { valid: ["acme", "--yes"], together: [["acme"]] },
+  "workspaces create": { valid: ["sales", "--account", "acme"] },
+  "workspaces list": { valid: ["--account", "acme"] },
+  "workspaces delete": { valid: ["sales", "--account", "acme"] },
   "users create": {
     valid: ["anna@example.org", "--role", "member", "--account", "acme"],
-    values: { ...settings, ...users, email: ["", "anna", "anna @example.org", "@"] },
+    values: { ...users, email: ["", "anna", "anna @example.org", "@"] },
     together: [
       ["anna@example.org"],
       ["anna@example.org", "--role", "member"],
@@ -243,88 +204,66 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       ["anna@example.org", "--role", "reader", "--account", "acme", "--all-accounts"],
     ],
   },
-  "users list": { valid: [], values: settings },
-  "users show": userChange,
+  "users list": { valid: [] },
+  "users show": { valid: ["anna@example.org"] },
   "users set": {
     valid: ["anna@example.org", "--role", "member"],
-    values: { ...settings, ...users, user: ["", " "] },
+    values: users,
     together: [
       ["anna@example.org"],
       ["anna@example.org", "--role", "operator", "--account", "acme"],
       ["anna@example.org", "--account", "acme", "--all-accounts"],
     ],
   },
-  "users password": userChange,
-  "users disable": userChange,
-  "users enable": userChange,
-  "users delete": { ...userChange, valid: ["anna@example.org", "--yes"], together: [["anna@example.org"]] },
+  "users password": { valid: ["anna@example.org"] },
+  "users disable": { valid: ["anna@example.org"] },
+  "users enable": { valid: ["anna@example.org"] },
+  "users delete": { valid: ["anna@example.org", "--yes"], together: [["anna@example.org"]] },
   "keys create": {
     valid: ["--account", "acme"],
     values: {
-      ...settings,
-      "--account": names,
       "--name": ["", " ", "\u200b", "a\nb", "a\u001bb", "x".repeat(101)],
       "--scopes": ["", "all", "transcriptions:read,", "transcriptions:read,admin"],
-      "--workspace": names,
       "--expires": [...times, "forever", "2020-01-01", "0d"],
     },
   },
-  "keys list": { valid: [], values: { ...settings, "--account": names } },
-  "keys rotate": {
-    valid: [id],
-    values: { ...settings, id: ids, "--overlap": ["", "7x", "-1d", "soon", "24", "2026-12-31", "999999999d"] },
-  },
-  "keys revoke": { valid: [id], values: { ...settings, id: ids } },
-  "voices list": { valid: ["--account", "acme"], values: { ...settings, "--account": names } },
-  "voices rename": {
-    valid: [id, "Ada"],
-    values: { ...settings, id: ids, name: ["", " ", "a\u0007b", "x".repeat(101)] },
-  },
-  "voices delete": { valid: [id], values: { ...settings, id: ids } },
-  "recordings list": {
-    valid: [],
-    values: { ...settings, "--account": names, "--status": ["", "foo", "queued,,failed"], "--limit": numbers },
-  },
-  "recordings show": recordingChange,
-  "recordings process": {
-    valid: [id],
-    values: { ...recordingChange.values, "--model": ["", " "], "--language": ["", "english", "e", "1"] },
-  },
-  "recordings hold": recordingChange,
-  "recordings release": recordingChange,
-  "recordings cancel": recordingChange,
-  "recordings delete": recordingChange,
+  "keys list": { valid: [] },
+  "keys rotate": { valid: [id], values: { "--overlap": ["", "7x", "-1d", "soon", "24", "2026-12-31", "999999999d"] } },
+  "keys revoke": { valid: [id] },
+  "voices list": { valid: ["--account", "acme"] },
+  "voices rename": { valid: [id, "Ada"], values: { name: ["", " ", "a\u0007b", "x".repeat(101)] } },
+  "voices delete": { valid: [id] },
+  "recordings list": { valid: [], values: { "--status": ["", "foo", "queued,,failed"] } },
+  "recordings show": { valid: [id] },
+  "recordings process": { valid: [id], values: { "--model": ["", " "], "--language": ["", "english", "e", "1"] } },
+  "recordings hold": { valid: [id] },
+  "recordings release": { valid: [id] },
+  "recordings cancel": { valid: [id] },
+  "recordings delete": { valid: [id] },
   "folders add": {
     valid: ["/srv/in", "--account", "acme"],
     values: {
-      ...settings,
-      path: paths,
-      "--account": names,
       "--workspace": names.slice(1),
       "--format": ["", "mp3", "txt,", "txt,mp3"],
-      "--language": hints["--language"].slice(1),
+      "--language": ["english", "e", "1"],
       "--to": paths.slice(1),
       "--files": ["", "x", "0", "-1", "1.5"],
     },
   },
-  "folders list": { valid: [], values: settings },
-  "folders remove": { valid: ["/srv/in"], values: { ...settings, path: paths } },
-  "console link": { valid: [], values: { ...settings, "--server": links } },
-  "console password": { valid: [], values: settings },
-  "console sign-out": { valid: [], values: settings },
-  audit: { valid: [], values: { ...settings, "--limit": numbers } },
-  backup: { valid: [], values: { ...settings, file: [""] } },
-  restore: { valid: ["backup.tar"], values: { ...settings, file: [""] } },
+  "folders list": { valid: [] },
+  "folders remove": { valid: ["/srv/in"] },
+  "console link": { valid: [] },
+  "console password": { valid: [] },
+  "console sign-out": { valid: [] },
+  audit: { valid: [] },
+  backup: { valid: [] },
+  restore: { valid: ["backup.tar"] },
   // It reports a settings file that can't be read as a problem.
-  doctor: { valid: [], values: { ...serving, "--config": "any text" } },
-  bench: {
-    valid: [],
-    values: { ...settings, "--seconds": [...numbers, "3601"] },
-    together: [["--tune", "--seconds", "5"]],
-  },
-  verify: { valid: ["transcribe"], values: { ...settings, file: [""], "--key": [""], "--sums": [""] } },
-  completion: { valid: ["bash"], values: {}, together: [["tcsh"]] },
-  version: { valid: [], values: {} },
+  doctor: { valid: [], values: { "--config": "any text" } },
+  bench: { valid: [], values: { "--seconds": [...numbers, "3601"] }, together: [["--tune", "--seconds", "5"]] },
+  verify: { valid: ["transcribe"], values: { "--key": [""], "--sums": [""] } },
+  completion: { valid: ["bash"], together: [["tcsh"]] },
+  version: { valid: [] },
   // It prints the notices of the program whatever the settings are.
-  licenses: { valid: [], values: { ...settings, "--config": "any text" }, together: [["--json", "--sbom"]] },
+  licenses: { valid: [], values: { "--config": "any text" }, together: [["--json", "--sbom"]] },
 };

@@ -106,127 +106,107 @@ describe("settings", () => {
     expect(loadSettings({ ...nothing, file, flags }).storage.data_dir).toBe("here");
   });
 
-  const refused: [string, string | null, Partial<SettingsSources>, string][] = [
+  const inFile: [string, string, string][] = [
     [
       "an unknown key and suggest the same key of another table",
       "[server]\nslots = 3",
-      {},
       "FILE:2:1: server.slots: there is no such setting; did you mean queue.slots? It belongs to the table [queue].",
     ],
     [
       "a misspelt key and suggest a similar one",
       "[server]\nprot = 3",
-      {},
       "FILE:2:1: server.prot: there is no such setting; did you mean server.port?",
     ],
     [
       "an unknown key without a suggestion if none is similar",
       "[server]\ncolour = 3",
-      {},
       "FILE:2:1: server.colour: there is no such setting",
     ],
     [
       "a key outside its table",
       "port = 3",
-      {},
       "FILE:1:1: port: there is no such setting; did you mean server.port? It belongs to the table [server].",
     ],
-    ["a key with a dot in it", '"server.port" = 3', {}, "FILE:1:1: server.port: there is no such setting"],
+    ["a key with a dot in it", '"server.port" = 3', "FILE:1:1: server.port: there is no such setting"],
     [
       "an unknown table once and suggest a similar one",
       "[limit]\na = 1\nb = 2",
-      {},
       "FILE:1:2: there is no table [limit]; did you mean [limits]?",
     ],
-    ["an empty unknown table", "[colours]", {}, "FILE:1:2: there is no table [colours]"],
-    ["a table inside a table", "[server.tls]", {}, "FILE:1:2: there is no table [server.tls]"],
-    ["a list of tables", "[[server]]\nport = 1", {}, "FILE:1:3: a table is written with single brackets: [server]"],
-    [
-      "a value for a table",
-      "server = 3",
-      {},
-      "FILE:1:1: server: there is no such setting; server is a table: [server]",
-    ],
+    ["an empty unknown table", "[colours]", "FILE:1:2: there is no table [colours]"],
+    ["a table inside a table", "[server.tls]", "FILE:1:2: there is no table [server.tls]"],
+    ["a list of tables", "[[server]]\nport = 1", "FILE:1:3: a table is written with single brackets: [server]"],
+    ["a value for a table", "server = 3", "FILE:1:1: server: there is no such setting; server is a table: [server]"],
     [
       "a table for a value",
       "[server.port]",
-      {},
       "FILE:1:2: server.port: a table is not allowed; it must be a whole number from 0 to 65535",
     ],
-    ["a setting twice", "[server]\nport = 1\nport = 2", {}, "FILE:3:1: this is set a second time"],
+    ["a setting twice", "[server]\nport = 1\nport = 2", "FILE:3:1: this is set a second time"],
     [
       "a wrong type",
       '[server]\nport = "http"',
-      {},
       'FILE:2:1: server.port: "http" is not allowed; it must be a whole number from 0 to 65535',
     ],
-    ["a number that is written as a text", '[server]\nport = "80"', {}, 'server.port: "80" is not allowed'],
-    ["a fraction", "[queue]\nslots = 1.5", {}, "queue.slots: 1.5 is not allowed"],
+    ["a number that is written as a text", '[server]\nport = "80"', 'server.port: "80" is not allowed'],
+    ["a fraction", "[queue]\nslots = 1.5", "queue.slots: 1.5 is not allowed"],
     [
       "a number that is far too large",
       "[queue]\nslots = 99999999999999999999",
-      {},
       "queue.slots: 99999999999999999999 is not allowed",
     ],
-    ["nan", "[queue]\nslots = nan", {}, "queue.slots: nan is not allowed"],
-    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it must be a host name"],
+    ["nan", "[queue]\nslots = nan", "queue.slots: nan is not allowed"],
+    ["a date", "[server]\nhost = 2026-01-01", "server.host: 2026-01-01 is not allowed; it must be a host name"],
     [
       "a list with a number in it",
       "[fetch]\nallow = ['a', 3]",
-      {},
       "fetch.allow: ['a', 3] is not allowed; it must be a list of texts",
     ],
-    ["a text with a line break in it", '[engine]\nwhisper_model = "a\\nb"', {}, "it has control characters"],
+    ["a text with a line break in it", '[engine]\nwhisper_model = "a\\nb"', "it has control characters"],
     [
       "a unit of another kind",
       '[limits]\nupload_bytes = "10m"',
-      {},
       'limits.upload_bytes: "10m" is not allowed: m is a unit of time, and this is a size; it must be a number of bytes or a text with a unit ("512 MiB", "2GB"), from 1 byte to 64 GiB',
     ],
-    ["a size out of its range", '[limits]\nupload_bytes = "65 GiB"', {}, '"65 GiB" is not allowed; it must be'],
-    ["a file that is no TOML", "[server\n", {}, "FILE:1:8: this is not valid TOML"],
+    ["a size out of its range", '[limits]\nupload_bytes = "65 GiB"', '"65 GiB" is not allowed; it must be'],
+    ["a file that is no TOML", "[server\n", "FILE:1:8: this is not valid TOML"],
+  ];
+  const elsewhere: [string, Partial<SettingsSources>, string][] = [
     [
       "a missing file",
-      null,
       { file: "/nowhere/transcribe.toml" },
       "/nowhere/transcribe.toml: there is no such settings file",
     ],
     [
       "an unknown variable",
-      null,
       { environment: { TRANSCRIBE_PROT: "1" } },
       "TRANSCRIBE_PROT: there is no such setting; did you mean TRANSCRIBE_PORT?",
     ],
     [
       "a variable named by the path of a setting that has a shorter variable",
-      null,
       { environment: { TRANSCRIBE_SERVER_PORT: "1" } },
       "TRANSCRIBE_SERVER_PORT: there is no such setting; did you mean TRANSCRIBE_PORT?",
     ],
-    [
-      "a number out of range",
-      null,
-      { environment: { TRANSCRIBE_PORT: "70000" } },
-      'TRANSCRIBE_PORT: "70000" is not allowed',
-    ],
-    ["a hexadecimal number", null, { environment: { TRANSCRIBE_PORT: "0x50" } }, 'TRANSCRIBE_PORT: "0x50"'],
-    ["an empty number", null, { environment: { TRANSCRIBE_PORT: "" } }, 'TRANSCRIBE_PORT: "" is not allowed'],
-    ["yes instead of true", null, { environment: { TRANSCRIBE_FETCH_ENABLED: "yes" } }, "it must be true or false"],
+    ["a number out of range", { environment: { TRANSCRIBE_PORT: "70000" } }, 'TRANSCRIBE_PORT: "70000" is not allowed'],
+    ["a hexadecimal number", { environment: { TRANSCRIBE_PORT: "0x50" } }, 'TRANSCRIBE_PORT: "0x50"'],
+    ["an empty number", { environment: { TRANSCRIBE_PORT: "" } }, 'TRANSCRIBE_PORT: "" is not allowed'],
+    ["yes instead of true", { environment: { TRANSCRIBE_FETCH_ENABLED: "yes" } }, "it must be true or false"],
     [
       "an ambiguous size",
-      null,
       { environment: { TRANSCRIBE_LIMITS_UPLOAD_BYTES: "512M" } },
       "is ambiguous: write MiB (by 1024) or MB (by 1000)",
     ],
-    ["a bad flag", null, { flags: { "server.port": "-1" } }, '--port: "-1" is not allowed'],
+    ["a bad flag", { flags: { "server.port": "-1" } }, '--port: "-1" is not allowed'],
     [
       "a word that is not one of the choices",
-      null,
       { flags: { "log.level": "loud" } },
       "one of debug, info, warn, error, silent",
     ],
   ];
-  test.each(refused)("refuse %s", async (_name, toml, sources, message) => {
+  test.each([
+    ...inFile.map(([name, toml, message]) => [name, toml, {}, message] as const),
+    ...elsewhere.map(([name, sources, message]) => [name, null, sources, message] as const),
+  ])("refuse %s", async (_name, toml, sources, message) => {
     const text = await refusal(toml, sources);
     expect(text).toContain(message);
     expect(text).not.toContain("\n");

@@ -6,8 +6,8 @@ import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { runCli, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { TestWorker } from "../../harness/test-worker.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { canTranscribe } from "../support/whisper.ts";
 
 const recording = "dialogue/dlg-01-2spk-FM.flac";
 /** Part of the recording in which the name of the hint is spoken; several chunks. */

@@ -7,8 +7,9 @@ import { available, samplePath } from "../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { openDatabaseOf, type Store, tables } from "../../src/database/index.ts";
 import { listFolders } from "../../src/folders/index.ts";
-import { DataDirectory, openDatabaseOf, type Store, tables } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { canHang, HangingDisk } from "../support/hanging-disk.ts";
 import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 

@@ -6,8 +6,8 @@ import { TestClient } from "../../harness/client.ts";
 import { prepareLastStep } from "../../harness/prepare-last-step.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
 
 const ready = available("e2e tests of a long transcript", ffmpegPath, samplePath("sample.wav"));
 const hours = 1.5;

@@ -7,9 +7,9 @@ import { canSeeProcesses } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { interrupt } from "../support/interrupted-recording.ts";
 import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { basePath } from "../support/whisper.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of switching models", ...sampleRecordingNeeds, basePath);

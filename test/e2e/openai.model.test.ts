@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { available, corpusPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import type { TestClient } from "../../harness/client.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
-import { Usage } from "../../src/accounts/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { openDatabaseOf } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 
 const jfk = samplePath("jfk.mp3");
 const minute = corpusPath("dialogue/dlg-02-2spk-MM.flac");

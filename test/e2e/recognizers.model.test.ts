@@ -9,8 +9,8 @@ import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
 import { concatenate } from "../../tools/corpus/index.ts";
-import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
-import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
+import { referenceModel } from "../support/parakeet/index.ts";
+import { expectedWords } from "./expected-words.ts";
 
 const [german, moreGerman] = [corpusPath("single/de-fleurs-005.ogg"), corpusPath("single/de-fleurs-004.ogg")];
 /** Its beginning is long enough. */

@@ -3,7 +3,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { findRunningServer, trustOf } from "../../src/api/index.ts";
+import { findRunningServer, trustOf } from "../../src/api-contract/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import {
   canMakeCertificates,

@@ -5,9 +5,11 @@ import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
 import { newRecording } from "../../harness/new-recording.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
-import { createAccount, createKey } from "../../src/accounts/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabaseOf } from "../../src/database/index.ts";
+import { createKey } from "../../src/keys/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { longSegments } from "../support/long-segments.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 

@@ -1,44 +1,34 @@
 import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { CompletedOperation } from "../../src/engine/completed-operation.ts";
 import {
-  Engine,
   EngineCrashError,
   EngineKilledError,
-  type EngineOptions,
   EngineStalledError,
   type UnexpectedExit,
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import type { CompletedOperation } from "../../src/operations/index.ts";
+import {
+  closeEngines,
+  never,
+  notedRecord,
+  pidOf,
+  run,
+  script,
+  scriptedEngine,
+  until,
+} from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
-const engines: Engine[] = [];
-function engine({ lanes = 2, ...options }: Partial<EngineOptions> & { readonly lanes?: number } = {}): Engine {
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
-    prepare: async () => [{ ...scriptedStart, lanes }],
-    log: createLogger("silent"),
-    restartDelayMilliseconds: () => 10,
-    ...options,
-  });
-  engines.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of engines.splice(0)) await each.close();
-});
-
-const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
+const engine: typeof scriptedEngine = (options = {}) => scriptedEngine({ lanes: 2, ...options });
+afterEach(closeEngines);
 
 describe("the engine", () => {
   test("returns the worker's results and passes on its errors", async () => {
     const made = engine();
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-    expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as scripted");
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
+    expect(run(made, "fail")).rejects.toThrow("as scripted");
   });
 
   test("lets one recording use all lanes, on the CPU and on a GPU", async () => {
@@ -56,7 +46,7 @@ describe("the engine", () => {
     expect(uses).toBe(0);
     made.wake();
     expect(uses).toBe(1);
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "answer");
     expect(uses).toBe(2);
   });
 
@@ -67,9 +57,9 @@ describe("the engine", () => {
       onCompletion: (done) => work.push(done),
       onUnexpectedExit: ({ signal }) => exits.push(signal),
     });
-    await made.run("planChunks", script("answer"), never);
-    await made.run("planChunks", script("fail"), never).catch(() => {});
-    await made.run("planChunks", script("kill"), never).catch(() => {});
+    await run(made, "answer");
+    await run(made, "fail").catch(() => {});
+    await run(made, "kill").catch(() => {});
     expect(work).toEqual([{ step: "detect", device: "cpu", gpu: "", seconds: expect.any(Number), audioSeconds: 0 }]);
     expect(work[0]?.seconds).toBeGreaterThan(0);
     expect(exits).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
@@ -78,7 +68,7 @@ describe("the engine", () => {
   test("reports the GPU's memory while its worker runs", async () => {
     const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
     const made = engine({ prepare: async () => [{ ...scriptedStart, gpu }] });
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "answer");
     expect(made.status().workers).toMatchObject([{ gpu, gpuMemory: { freeBytes: 7, totalBytes: 9 } }]);
     const { promise: dead, resolve } = Promise.withResolvers<void>();
     const dying = engine({ onUnexpectedExit: () => resolve() });
@@ -90,11 +80,11 @@ describe("the engine", () => {
 
   test("adds up the work of the decoder in slots by all processes of a worker", async () => {
     const made = engine({ prepare: async () => [{ ...scriptedStart, lanes: 4, slots: 4 }] });
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "answer");
     const decoder = { steps: 2, rows: 9, rowsPerStep: 4.5 };
     expect(made.status().workers).toMatchObject([{ decoderSlots: 4, decoder }]);
-    await made.run("planChunks", script("kill"), never).catch(() => {});
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "kill").catch(() => {});
+    await run(made, "answer");
     const [worker] = made.status().workers;
     expect(worker?.restarts).toBeGreaterThan(1);
     expect(worker?.decoder).toEqual({
@@ -110,8 +100,8 @@ describe("the engine", () => {
     const span = { startSeconds: 0, endSeconds: 1 };
     const chunk = { ...span, speech: [span] };
     const held = [
-      made.run("planChunks", script("wait"), enough.signal),
-      made.run("planChunks", script("answer"), enough.signal),
+      run(made, "wait", enough.signal),
+      run(made, "answer", enough.signal),
       ...[1, 2].map(() => made.run("detectLanguage", { ...script("answer"), chunk, model: "/" }, enough.signal)),
     ].map((each) => each.catch(() => "stopped"));
     await made.ready();
@@ -122,34 +112,30 @@ describe("the engine", () => {
   });
 
   test("refuses a result that does not match its schema", async () => {
-    expect(engine().run("planChunks", script("nonsense"), never)).rejects.toThrow("does not match its schema");
+    expect(run(engine(), "nonsense")).rejects.toThrow("does not match its schema");
   });
 
   test("restarts a crashed worker and retries its operation", async () => {
     using directory = temporaryDirectory();
     const made = engine();
-    const result = made.run("planChunks", script(`crash-until:2:${join(directory.path, "tries")}`), never);
+    const result = run(made, `crash-until:2:${join(directory.path, "tries")}`);
     expect(await result).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(2);
   });
 
   test("fails an operation that crashes three workers, and completes the others", async () => {
     const made = engine();
-    const crashing = made.run("planChunks", script("kill"), never);
-    const others = Array.from({ length: 6 }, () => made.run("planChunks", script("answer"), never));
+    const crashing = run(made, "kill");
+    const others = Array.from({ length: 6 }, () => run(made, "answer"));
     expect(crashing).rejects.toBeInstanceOf(EngineCrashError);
     expect(await Promise.all(others)).toEqual(others.map(() => ({ chunks: [] })));
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
   });
 
   test("completes an operation that only ran next to a crashing one", async () => {
     const made = engine({ lanes: 3 });
     await made.ready();
-    const settled = await Promise.allSettled([
-      made.run("planChunks", script("kill"), never),
-      made.run("planChunks", script("kill"), never),
-      made.run("planChunks", script("answer"), never),
-    ]);
+    const settled = await Promise.allSettled([run(made, "kill"), run(made, "kill"), run(made, "answer")]);
     expect(settled.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
@@ -158,10 +144,10 @@ describe("the engine", () => {
     await made.ready();
     const before = pidOf(made);
     const enough = new AbortController();
-    const waiting = made.run("planChunks", script("wait"), enough.signal);
+    const waiting = run(made, "wait", enough.signal);
     waiting.catch(() => {});
     process.kill(before ?? 0, "SIGKILL");
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
     expect(pidOf(made)).not.toBe(before);
     enough.abort();
     await expect(waiting).rejects.toThrow();
@@ -171,12 +157,11 @@ describe("the engine", () => {
     const made = engine();
     await made.ready();
     const [enough, notNow] = [new AbortController(), new AbortController()];
-    const record = { crashes: 2, onStart: () => {}, onInterrupted: () => {} };
     const others = Promise.allSettled([
-      made.run("planChunks", script("wait"), enough.signal),
-      made.run("planChunks", script("answer"), notNow.signal, record),
+      run(made, "wait", enough.signal),
+      run(made, "answer", notNow.signal, notedRecord(2)),
     ]);
-    const behind = made.run("planChunks", script("answer"), AbortSignal.timeout(20_000));
+    const behind = run(made, "answer", AbortSignal.timeout(20_000));
     notNow.abort();
     expect(await behind).toEqual({ chunks: [] });
     enough.abort();
@@ -187,8 +172,8 @@ describe("the engine", () => {
     const made = engine({ lanes: 1 });
     await made.ready();
     const [first, second] = [new AbortController(), new AbortController()];
-    const running = made.run("planChunks", script("wait"), first.signal);
-    const waiting = made.run("planChunks", script("answer"), second.signal);
+    const running = run(made, "wait", first.signal);
+    const waiting = run(made, "answer", second.signal);
     second.abort(new Error("not any more"));
     first.abort(new Error("stop"));
     expect(running).rejects.toThrow("stop");
@@ -205,7 +190,7 @@ describe("the engine", () => {
         return [scriptedStart];
       },
     });
-    while (made.status().state !== "failing") await Bun.sleep(5);
+    await until(() => made.status().state === "failing");
     expect(made.status().trouble).toBe("the model is missing; run scripts/setup");
     await made.ready();
     expect(made.status()).toMatchObject({ state: "ready", trouble: null });
@@ -236,8 +221,8 @@ describe("the engine", () => {
     const made = engine({ lanes: 1 });
     await made.ready();
     const before = pidOf(made);
-    const running = made.run("planChunks", script("answer"), never).then(() => pids.push(pidOf(made) ?? 0));
-    const waiting = made.run("planChunks", script("answer"), never).then(() => pids.push(pidOf(made) ?? 0));
+    const running = run(made, "answer").then(() => pids.push(pidOf(made) ?? 0));
+    const waiting = run(made, "answer").then(() => pids.push(pidOf(made) ?? 0));
     made.renewWorkers();
     await Promise.all([running, waiting]);
     expect(pids[0]).toBe(before ?? 0);
@@ -254,7 +239,7 @@ describe("the engine", () => {
         return [scriptedStart];
       },
     });
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
     expect(asked).toBe(2);
   });
 
@@ -268,10 +253,10 @@ describe("the engine", () => {
     });
     await made.ready();
     process.kill(pidOf(made) ?? 0, "SIGILL");
-    while (made.status().restarts === 0) await Bun.sleep(5);
-    await made.run("planChunks", script("answer"), never);
+    await until(() => made.status().restarts !== 0);
+    await run(made, "answer");
     made.renewWorkers();
-    while (events.length < 3) await Bun.sleep(5);
+    await until(() => events.length >= 3);
     expect(events).toEqual([null, "SIGILL", null]);
   });
 
@@ -296,10 +281,10 @@ describe("the engine", () => {
     const made = engine({ ...impatient(), onUnexpectedExit: ({ signal }) => exits.push(signal) });
     await made.ready();
     // The first operation of a kind has a longer limit.
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "answer");
     stopped(pidOf(made));
-    const [first, second] = ["answer", "answer"].map((what) => made.run("planChunks", script(what), never));
-    while (made.status().trouble === null) await Bun.sleep(5);
+    const [first, second] = ["answer", "answer"].map((what) => run(made, what));
+    await until(() => made.status().trouble !== null);
     expect(made.status().trouble).toMatch(/^the worker has been running one planChunks operation for/);
     expect(await Promise.all([first, second])).toEqual([{ chunks: [] }, { chunks: [] }]);
     expect(exits).toEqual(["SIGKILL"]);
@@ -308,23 +293,18 @@ describe("the engine", () => {
 
   test("fails an operation that never finishes as stalled, and does not count that against the one next to it", async () => {
     const made = engine({ ...impatient(0.5), lanes: 2 });
-    await made.run("planChunks", script("answer"), never);
-    const events: string[] = [];
-    const record = {
-      crashes: 0,
-      onStart: () => void events.push("started"),
-      onInterrupted: () => void events.push("interrupted"),
-    };
-    const stuck = made.run("planChunks", script("wait"), never);
+    await run(made, "answer");
+    const record = notedRecord();
+    const stuck = run(made, "wait");
     const enough = new AbortController();
     // The limit of the first block is several minutes.
     const neighbour = made.run("detectBlock", { ...script("wait"), block: 0 }, enough.signal, record);
     await expect(stuck).rejects.toBeInstanceOf(EngineStalledError);
-    while (made.status().state !== "ready") await Bun.sleep(5);
+    await until(() => made.status().state === "ready");
     enough.abort();
     await neighbour.catch(() => {});
-    expect(events).not.toContain("interrupted");
-    expect(events.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(record.noted)).toEqual(new Set(["start"]));
+    expect(record.noted.length).toBeGreaterThanOrEqual(2);
   });
 
   test("replaces a worker that does not finish loading its models", async () => {
@@ -337,37 +317,31 @@ describe("the engine", () => {
       ...{ timeLimits, checkMilliseconds: 20 },
       prepare: async (exit) => [exit === null ? slow : scriptedStart],
     });
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(1);
   });
 
   test("counts crashes of earlier runs of the program, and reports each one", async () => {
     const made = engine();
-    const events: string[] = [];
-    const record = (crashes: number) => ({
-      crashes,
-      onStart: () => void events.push("started"),
-      onInterrupted: (cause: string) => void events.push(cause),
-    });
-    await expect(made.run("planChunks", script("crash"), never, record(1))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(events).toEqual(["started", "crashed", "started", "crashed"]);
-    await expect(made.run("planChunks", script("answer"), never, record(3))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(events).toHaveLength(4);
+    const record = notedRecord(1);
+    await expect(run(made, "crash", never, record)).rejects.toBeInstanceOf(EngineCrashError);
+    expect(record.noted).toEqual(["start", "crashed", "start", "crashed"]);
+    const last = notedRecord(3);
+    await expect(run(made, "answer", never, last)).rejects.toBeInstanceOf(EngineCrashError);
+    expect(last.noted).toEqual([]);
   });
 
   test("counts kills from outside separately from crashes", async () => {
-    const events: string[] = [];
-    const record = { crashes: 2, onStart: () => {}, onInterrupted: (cause: string) => void events.push(cause) };
-    const killed = engine().run("planChunks", script("kill"), never, record);
+    const record = notedRecord(2);
+    const killed = run(engine(), "kill", never, record);
     await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
-    expect(events).toEqual(["killed", "killed", "killed"]);
+    expect(record.noted).toEqual(["start", "killed", "start", "killed", "start", "killed"]);
   });
 
   test("retries an operation after each GPU failure without counting it as a crash", async () => {
     using directory = temporaryDirectory();
-    const events: string[] = [];
     const exits: (UnexpectedExit | null)[] = [];
-    const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void events.push(cause) };
+    const record = notedRecord();
     const made = engine({
       prepare: async (exit) => {
         exits.push(exit);
@@ -376,7 +350,7 @@ describe("the engine", () => {
     });
     const lost = script(`gpu-until:5:${join(directory.path, "tries")}`);
     expect(await made.run("planChunks", lost, never, record)).toEqual({ chunks: [] });
-    expect(events).toEqual(Array.from({ length: 5 }, () => "gpu failed"));
+    expect(record.noted).toEqual([...Array(5).fill(["start", "gpu failed"]).flat(), "start"]);
     const failure = { gpuFailure: { message: "device lost", outOfMemory: false } };
     expect(exits).toEqual([null, ...Array.from({ length: 5 }, () => expect.objectContaining(failure))]);
     expect(exits[1]?.signal).toBe("SIGKILL");
@@ -387,15 +361,15 @@ describe("the engine", () => {
     const running: string[] = [];
     const made = engine({ prepare: async () => [{ ...scriptedStart, lanes }] });
     const begin = (name: string) => {
-      const record = { crashes: 0, onStart: () => void running.push(name), onInterrupted: () => {} };
-      void made.run("planChunks", script("wait"), never, record).catch(() => {});
+      const record = { ...notedRecord(), onStart: () => void running.push(name) };
+      void run(made, "wait", never, record).catch(() => {});
     };
     await made.ready();
     for (const name of ["one", "two", "three"]) begin(name);
     expect(running).toEqual(["one"]);
     lanes = 2;
     process.kill(pidOf(made) ?? 0, "SIGKILL");
-    while (running.length < 3) await Bun.sleep(5);
+    await until(() => running.length >= 3);
     expect(running).toEqual(["one", "one", "two"]);
   });
 
@@ -404,24 +378,20 @@ describe("the engine", () => {
     const begins = () => {
       throw new Error("the disk is full");
     };
-    const refused = made.run("planChunks", script("answer"), never, {
-      crashes: 0,
-      onStart: begins,
-      onInterrupted: begins,
-    });
+    const refused = run(made, "answer", never, { ...notedRecord(), onStart: begins });
     await expect(refused).rejects.toThrow("the disk is full");
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
   });
 
   test("ends its worker and rejects the running operation when it is closed", async () => {
     const made = engine();
     await made.ready();
     const workerPid = pidOf(made);
-    const running = made.run("planChunks", script("wait"), never);
+    const running = run(made, "wait");
     const closing = made.close();
     expect(running).rejects.toThrow("closed");
     await closing;
     expect(() => process.kill(workerPid ?? 0, 0)).toThrow();
-    expect(made.run("planChunks", script("answer"), never)).rejects.toThrow("closed");
+    expect(run(made, "answer")).rejects.toThrow("closed");
   });
 });

@@ -2,17 +2,13 @@ import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import pino from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Engine, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
+import type { EngineOptions, UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { closeEngines, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
-const engines: Engine[] = [];
-afterEach(async () => {
-  for (const each of engines.splice(0)) await each.close();
-});
+afterEach(closeEngines);
 
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 const shortage = "memory limit 400 MiB, needed about 1.2 GiB";
 
 /** Starts an engine whose worker has four lanes until the kernel killed one; it collects exits and log records. */
@@ -20,16 +16,13 @@ async function engine(options: Partial<EngineOptions>) {
   const exits: UnexpectedExit[] = [];
   const records: Record<string, unknown>[] = [];
   const log = pino({ base: null }, { write: (line) => void records.push(JSON.parse(line)) });
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
+  const made = scriptedEngine({
     prepare: async (exit) => [{ ...scriptedStart, lanes: exit?.killedForMemory === true ? 1 : 4 }],
     log,
     memoryShortage: () => shortage,
-    restartDelayMilliseconds: () => 10,
     onUnexpectedExit: (exit) => exits.push(exit),
     ...options,
   });
-  engines.push(made);
   await made.ready();
   return { made, exits, records };
 }
@@ -39,9 +32,9 @@ test("a worker that the kernel killed for lack of memory is reported with the li
   let kills = 7;
   const { made, exits, records } = await engine({ memoryKills: () => kills });
   expect(made.partsAtOnce).toBe(4);
-  const waiting = Array.from({ length: 4 }, () => made.run("planChunks", script("answer"), never));
+  const waiting = Array.from({ length: 4 }, () => run(made, "answer"));
   await Promise.all(waiting);
-  const killed = made.run("planChunks", script(`kill-until:1:${join(directory.path, "attempts")}`), never);
+  const killed = run(made, `kill-until:1:${join(directory.path, "attempts")}`);
   kills += 1;
   expect(await killed).toEqual({ chunks: [] });
   expect(exits).toMatchObject([{ signal: "SIGKILL", killedForMemory: true }]);
@@ -54,7 +47,7 @@ test("a worker that the kernel killed for lack of memory is reported with the li
 test("a worker that somebody else killed is not said to be killed for lack of memory, also after earlier kills", async () => {
   using directory = temporaryDirectory();
   const { made, exits, records } = await engine({ memoryKills: () => 7 });
-  await made.run("planChunks", script(`kill-until:1:${join(directory.path, "attempts")}`), never);
+  await run(made, `kill-until:1:${join(directory.path, "attempts")}`);
   expect(exits).toHaveLength(1);
   expect(exits[0]?.killedForMemory).toBeUndefined();
   const record = records.find(({ event }) => event === "engine.worker_exited");
@@ -67,10 +60,10 @@ test("a worker that is killed because it is stuck is not said to be killed for l
   const timeLimits = new TimeLimits({ minSeconds: 0.1, startSeconds: 20 });
   const { made, exits } = await engine({ memoryKills: () => kills, timeLimits, checkMilliseconds: 10 });
   // The first operation of a kind has a longer limit.
-  await made.run("planChunks", script("answer"), never);
-  const stuck = made.run("planChunks", script("wait"), never).catch(() => {});
+  await run(made, "answer");
+  const stuck = run(made, "wait").catch(() => {});
   kills += 1;
-  while (exits.length === 0) await Bun.sleep(5);
+  await until(() => exits.length !== 0);
   expect(exits[0]).toMatchObject({ signal: "SIGKILL", stalled: true });
   expect(exits[0]?.killedForMemory).toBeUndefined();
   await made.close();

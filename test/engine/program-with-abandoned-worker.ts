@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { WorkerProcess } from "../../src/engine/worker-process.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 // A program whose worker does not exit when it is killed, like a worker that hangs in a driver.
 const nothing = () => {};
-const command = [process.execPath, join(import.meta.dir, "scripted-worker.ts")];
+const command = [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")];
 const options = { command, killMilliseconds: 50, memoryKills: () => 0 };
 const ready = Promise.withResolvers<void>();
 const events = { onMessage: () => ready.resolve(), onLogLine: nothing, onExit: nothing };

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { RemoteAttempts } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 
 const log = createLogger("silent");
 const area = { directory: "/", pcm: { path: "/pcm", sampleCount: 16_000 } };
@@ -31,11 +32,10 @@ test("an attempt replaces the wait for its start", async () => {
 
 test("lost attempts of an operation use up its attempts, and returned ones do not", () => {
   using attempts = new RemoteAttempts({ log });
-  const causes: string[] = [];
-  const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void causes.push(cause) };
+  const record = notedRecord();
   const outcomes = [1, 2, 3].map((lost) => attempts.countLost("detectBlock", record, lost)?.name ?? null);
   attempts.countReturned(record);
-  expect([outcomes, causes]).toEqual([
+  expect([outcomes, record.noted]).toEqual([
     [null, null, "EngineKilledError"],
     ["killed", "killed", "killed", "returned"],
   ]);

@@ -2,14 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { isAlive } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { type Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
+import { closeEngines, gpuOf, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
-const engines: Engine[] = [];
-afterEach(async () => {
-  for (const each of engines.splice(0)) await each.close();
-});
+afterEach(closeEngines);
 
 /** Returns the start message of a GPU's worker. */
 const onGpu = (number: string) => ({
@@ -20,29 +17,13 @@ const onCpu = scriptedStart;
 
 /** Starts an engine with a worker for each of two GPUs. */
 async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
-    prepare: async () => [onGpu("0"), onGpu("1")],
-    log: createLogger("silent"),
-    restartDelayMilliseconds: () => 10,
-    ...options,
-  });
-  engines.push(made);
-  while (workersAt(made) < 2) await Bun.sleep(5);
+  const made = scriptedEngine({ prepare: async () => [onGpu("0"), onGpu("1")], ...options });
+  await until(() => workersAt(made) >= 2);
   return made;
 }
 
 /** Returns the number of workers that have reported their memory. */
 const workersAt = (made: Engine) => made.status().workers.filter(({ gpuMemory }) => gpuMemory !== null).length;
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
-const span = { startSeconds: 0, endSeconds: 1 };
-/** Runs an operation of the recognizer. @returns the number of the GPU that ran it */
-async function gpuOf(made: Engine, path = "answer", signal = never): Promise<string> {
-  const chunk = { ...span, speech: [span] };
-  const { probabilities } = await made.run("detectLanguage", { ...script(path), chunk, model: "/" }, signal);
-  return Object.keys(probabilities).join();
-}
 const inOrder = (numbers: readonly string[]) => [...numbers].sort();
 
 describe("several workers", () => {
@@ -57,9 +38,9 @@ describe("several workers", () => {
   test("leave operations without the recognizer to the first worker, so that the CPU's threads are not divided", async () => {
     const made = await engine();
     const enough = new AbortController();
-    const held = [1, 2].map(() => made.run("planChunks", script("wait"), enough.signal).catch(() => "stopped"));
+    const held = [1, 2].map(() => run(made, "wait", enough.signal).catch(() => "stopped"));
     // The first worker is full, and the second one is free.
-    const waits = made.run("planChunks", script("answer"), never).then(() => "done");
+    const waits = run(made, "answer").then(() => "done");
     expect(await Promise.all([gpuOf(made), gpuOf(made), gpuOf(made)])).toEqual(["1", "1", "1"]);
     expect(await Promise.race([waits, Bun.sleep(30)])).toBeUndefined();
     process.kill(made.status().workers[0]?.pid ?? 0, "SIGKILL");
@@ -77,7 +58,7 @@ describe("several workers", () => {
     expect(await gpuOf(made, `crash-until:1:${join(directory.path, "attempts")}`)).toMatch(/^[01]$/);
     expect(exits).toEqual(["CUDA0"]);
     expect(made.status().state).toBe("ready");
-    while (workersAt(made) < 2) await Bun.sleep(5);
+    await until(() => workersAt(made) >= 2);
     expect(made.status()).toMatchObject({ restarts: 1, trouble: null, busy: true });
     enough.abort();
     expect(await Promise.all([first, second])).toEqual(["stopped", "stopped"]);
@@ -100,7 +81,7 @@ describe("several workers", () => {
     expect(await Promise.all([gpuOf(made), gpuOf(made)])).toEqual(["1", "1"]);
     expect(made.status()).toMatchObject({ state: "ready", restarts: 1, workers: [{ gpu: { label: "CUDA1" } }] });
     expect(await gpuOf(made, lost("second"))).toBe("all");
-    expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+    expect(await run(made, "answer")).toEqual({ chunks: [] });
     expect(made.status()).toMatchObject({ state: "ready", restarts: 2, trouble: null });
     expect(events.map((exit) => exit?.gpu)).toEqual([undefined, "CUDA0", "CUDA1"]);
   });
@@ -118,7 +99,7 @@ describe("several workers", () => {
     });
     made.renewWorkers();
     expect(inOrder(await Promise.all([gpuOf(made), gpuOf(made)]))).not.toContain("all");
-    while (workersAt(made) < 2) await Bun.sleep(5);
+    await until(() => workersAt(made) >= 2);
     expect(made.status()).toMatchObject({ state: "ready", trouble: null, restarts: 0 });
   });
 
@@ -127,7 +108,7 @@ describe("several workers", () => {
     const made = await engine({ prepare: async () => [onGpu(there[0] ?? ""), ...there.slice(1).map(onGpu)] });
     there = ["2", "3", "4"];
     made.renewWorkers();
-    while (workersAt(made) < 3 || made.status().state !== "ready") await Bun.sleep(5);
+    await until(() => workersAt(made) >= 3 && made.status().state === "ready");
     expect(inOrder(await Promise.all([gpuOf(made), gpuOf(made), gpuOf(made)]))).toEqual(["2", "3", "4"]);
   });
 
@@ -149,7 +130,7 @@ describe("several workers", () => {
     };
     const made = await engine({ onUnexpectedExit });
     const neighbour = gpuOf(made, "wait", enough.signal).catch(() => {});
-    await made.run("planChunks", script("crash"), never).catch(() => {});
+    await run(made, "crash").catch(() => {});
     await neighbour;
     const others = events[0]?.others ?? [];
     expect(others).toHaveLength(1);
@@ -164,12 +145,12 @@ describe("several workers", () => {
     let idle = 0;
     const made = await engine({ idleMilliseconds: () => idle, checkMilliseconds: 10 });
     idle = 40;
-    while (made.status().state !== "asleep") await Bun.sleep(5);
-    while (workersAt(made) > 0) await Bun.sleep(5);
+    await until(() => made.status().state === "asleep");
+    await until(() => workersAt(made) <= 0);
     // Awake workers must not fall asleep again before this process sees them.
     idle = 0;
     made.wake();
-    while (workersAt(made) < 2) await Bun.sleep(5);
+    await until(() => workersAt(made) >= 2);
     expect(made.status()).toMatchObject({ state: "ready", restarts: 0 });
   });
 

@@ -1,52 +1,32 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { isAlive } from "../../harness/processes.ts";
-import { Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { type Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
+import { closeEngines, pidOf, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
-const engines: Engine[] = [];
 let exits = 0;
 afterEach(async () => {
-  for (const each of engines.splice(0)) await each.close();
+  await closeEngines();
   exits = 0;
 });
 
 /** Returns an engine whose worker falls asleep after 40 ms without work. */
 function engine(options: Partial<EngineOptions> = {}): Engine {
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
-    prepare: async () => [scriptedStart],
-    log: createLogger("silent"),
-    restartDelayMilliseconds: () => 10,
-    idleMilliseconds: () => 40,
-    checkMilliseconds: 10,
-    onUnexpectedExit: () => {
-      exits += 1;
-    },
-    ...options,
-  });
-  engines.push(made);
-  return made;
+  const onUnexpectedExit = () => void exits++;
+  return scriptedEngine({ idleMilliseconds: () => 40, checkMilliseconds: 10, onUnexpectedExit, ...options });
 }
 
-const pidOf = (made: Engine) => made.status().workers[0]?.pid ?? null;
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
-const until = async (made: Engine, state: string) => {
-  while (made.status().state !== state) await Bun.sleep(5);
-};
+const reached = (made: Engine, state: string) => until(() => made.status().state === state);
 const pause = () => Bun.sleep(150);
 
 describe("an idle worker", () => {
   test("is ended after the idle time, without being reported as an unexpected exit", async () => {
     const made = engine();
-    await made.run("planChunks", script("answer"), never);
+    await run(made, "answer");
     const pid = pidOf(made) ?? 0;
     expect(isAlive(pid)).toBe(true);
-    await until(made, "asleep");
-    while (isAlive(pid)) await Bun.sleep(5);
-    while (pidOf(made) !== null) await Bun.sleep(5);
+    await reached(made, "asleep");
+    await until(() => !isAlive(pid) && pidOf(made) === null);
     expect(made.status()).toMatchObject({ state: "asleep", trouble: null, restarts: 0, busy: false });
     expect(exits).toBe(0);
   });
@@ -55,10 +35,10 @@ describe("an idle worker", () => {
     const made = engine();
     const pids = new Set<number | null>();
     for (let time = 0; time < 4; time++) {
-      await until(made, "asleep");
+      await reached(made, "asleep");
       // In every second round the old process may still be exiting.
       if (time % 2 === 0) await pause();
-      expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+      expect(await run(made, "answer")).toEqual({ chunks: [] });
       pids.add(pidOf(made));
     }
     expect(pids.size).toBe(4);
@@ -68,14 +48,14 @@ describe("an idle worker", () => {
   test("is started by wake, and falls asleep again if no operation follows", async () => {
     let limit = 40;
     const made = engine({ idleMilliseconds: () => limit });
-    await until(made, "asleep");
+    await reached(made, "asleep");
     // A ready worker must not fall asleep again before this process sees it.
     limit = 0;
     made.wake();
     expect(made.status().state).toBe("waking");
-    await until(made, "ready");
+    await reached(made, "ready");
     limit = 40;
-    await until(made, "asleep");
+    await reached(made, "asleep");
   });
 
   test("keeps running while the idle time is 0, which may change at any time", async () => {
@@ -85,16 +65,15 @@ describe("an idle worker", () => {
     await pause();
     expect(made.status().state).toBe("ready");
     limit = 40;
-    await until(made, "asleep");
+    await reached(made, "asleep");
   });
 
   test("keeps running while an operation runs or waits", async () => {
     const made = engine();
     const [running, waiting] = [new AbortController(), new AbortController()];
-    const outcomes = [
-      made.run("planChunks", script("wait"), running.signal),
-      made.run("planChunks", script("answer"), waiting.signal),
-    ].map((outcome) => outcome.catch(() => "aborted"));
+    const outcomes = [run(made, "wait", running.signal), run(made, "answer", waiting.signal)].map((outcome) =>
+      outcome.catch(() => "aborted"),
+    );
     await made.ready();
     const pid = pidOf(made);
     await pause();
@@ -138,9 +117,9 @@ describe("an idle worker", () => {
       },
     });
     const health = new HealthCheck({ engine: made, model: () => "/", now: () => performance.now() });
-    await until(made, "asleep");
-    const needed = made.run("planChunks", script("answer"), never);
-    await until(made, "starting");
+    await reached(made, "asleep");
+    const needed = run(made, "answer");
+    await reached(made, "starting");
     expect(health.known()).toBe("the model is missing");
     expect(await needed).toEqual({ chunks: [] });
     expect(health.known()).toBeNull();
@@ -149,12 +128,12 @@ describe("an idle worker", () => {
   test("that is closed while it sleeps or falls asleep is not started again", async () => {
     for (const wait of [0, 100]) {
       const made = engine();
-      await until(made, "asleep");
+      await reached(made, "asleep");
       await Bun.sleep(wait);
       await made.close();
       made.wake();
       expect(made.status()).toMatchObject({ state: "closed" });
-      expect(made.run("planChunks", script("answer"), never)).rejects.toThrow("closed");
+      expect(run(made, "answer")).rejects.toThrow("closed");
     }
   });
 });

@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Engine, type EngineOptions, type UnexpectedExit, type WorkerStart } from "../../src/engine/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import type { Engine, EngineOptions, UnexpectedExit } from "../../src/engine/index.ts";
+import type { WorkerStart } from "../../src/operations/index.ts";
+import { closeEngines, gpuOf, never, script, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
-const engines: Engine[] = [];
-afterEach(async () => {
-  for (const each of engines.splice(0)) await each.close();
-});
+afterEach(closeEngines);
 
 const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: { CUDA_VISIBLE_DEVICES: "0" } };
 const onGpu: WorkerStart = { ...scriptedStart, role: "speech", lanes: 3, gpu };
@@ -17,14 +15,7 @@ const onCpu: WorkerStart = { ...scriptedStart, lanes: 2 };
 
 /** Starts an engine with a GPU worker and two speaker workers. */
 async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
-    prepare: async () => [onGpu, speakers, speakers],
-    log: createLogger("silent"),
-    restartDelayMilliseconds: () => 10,
-    ...options,
-  });
-  engines.push(made);
+  const made = scriptedEngine({ prepare: async () => [onGpu, speakers, speakers], ...options });
   await allReady(made, 3);
   return made;
 }
@@ -34,18 +25,9 @@ async function allReady(made: Engine, count: number): Promise<void> {
     const { workers } = made.status();
     return workers.length === count && workers.every(({ state }) => state === "ready");
   };
-  while (!areReady()) await Bun.sleep(5);
+  await until(areReady);
 }
 
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
-const span = { startSeconds: 0, endSeconds: 1 };
-/** Runs an operation of the recognizer. @returns the number of the GPU that ran it */
-async function gpuOf(made: Engine, path = "answer"): Promise<string> {
-  const chunk = { ...span, speech: [span] };
-  const { probabilities } = await made.run("detectLanguage", { ...script(path), chunk, model: "/" }, never);
-  return Object.keys(probabilities).join();
-}
 const detect = (made: Engine, path: string, signal = never) =>
   made.run("detectBlock", { ...script(path), block: 0 }, signal);
 
@@ -108,7 +90,7 @@ describe("speaker workers", () => {
       checkMilliseconds: 10,
     });
     idle = 40;
-    while (made.status().workers.some(({ pid }) => pid !== null)) await Bun.sleep(5);
+    await until(() => made.status().workers.every(({ pid }) => pid === null));
     const before = preparations;
     idle = 0;
     made.wake();

@@ -3,6 +3,7 @@ import { EngineCrashError, EngineKilledError, EngineStalledError } from "../../s
 import type { Task } from "../../src/engine/task.ts";
 import { countExit, finalError } from "../../src/engine/task.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 import { newTask } from "./new-task.ts";
 
 const log = createLogger("silent");
@@ -35,8 +36,7 @@ describe("an exit of a worker is counted", () => {
   });
 
   test("in the caller's record too, and in memory even if that record cannot be written", () => {
-    const events: string[] = [];
-    const record = { crashes: 0, onStart() {}, onInterrupted: (cause: string) => void events.push(cause) };
+    const record = notedRecord();
     const failing = {
       ...record,
       onInterrupted() {
@@ -46,7 +46,7 @@ describe("an exit of a worker is counted", () => {
     const tasks = [newTask(1, { record }), newTask(2, { record: failing })];
     countExit(tasks, crashed, log);
     countExit(tasks, killed, log);
-    expect(events).toEqual(["crashed", "killed"]);
+    expect(record.noted).toEqual(["crashed", "killed"]);
     expect(tasks.map(counts)).toEqual([
       { crashes: 1, kills: 1 },
       { crashes: 1, kills: 1 },

@@ -1,15 +1,11 @@
 import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { isAlive } from "../../harness/processes.ts";
-import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
+import type { UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { pidOf, run, scriptedEngine } from "../support/scripted-engine.ts";
 
 setDefaultTimeout(60_000);
-
-const never = new AbortController().signal;
-const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 
 /** Processes that survived a signal. */
 const left = new Set<number>();
@@ -25,23 +21,20 @@ afterEach(() => {
 
 test("a worker that no signal ends is abandoned: another one completes its operation, and the engine can be closed", async () => {
   const exits: UnexpectedExit[] = [];
-  const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
-    prepare: async () => [scriptedStart],
-    log: createLogger("silent"),
+  const made = scriptedEngine({
     timeLimits: new TimeLimits({ minSeconds: 2, startSeconds: 20 }),
     checkMilliseconds: 20,
     killMilliseconds: 50,
     onUnexpectedExit: (death) => exits.push(death),
   });
-  const pid = () => made.status().workers[0]?.pid ?? 0;
+  const pid = () => pidOf(made) ?? 0;
   // The first operation of a kind has a longer limit.
-  await made.run("planChunks", script("answer"), never);
+  await run(made, "answer");
   const stuck = pid();
   left.add(stuck);
   process.kill(stuck, "SIGSTOP");
   kill.mockImplementation(() => {});
-  expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
+  expect(await run(made, "answer")).toEqual({ chunks: [] });
   expect(exits).toMatchObject([{ signal: "SIGKILL", stalled: true, abandoned: true }]);
   expect(isAlive(stuck)).toBe(true);
   expect(made.status()).toMatchObject({ state: "ready", restarts: 1 });

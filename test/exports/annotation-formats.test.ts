@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
-import { exportedBytes, hostileTexts, segment, transcript } from "./transcripts.ts";
+import { exportedText, hostileTexts, segment, transcript } from "../support/transcripts.ts";
 
-async function exported(format: "textgrid" | "eaf", document: ExportDocument): Promise<string> {
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await exportedBytes(format, document));
-}
-
-/** Returns the intervals of each tier as `[xmin, xmax, text]`, and checks the counts. */
-function tiersOf(textGrid: string): Map<string, [number, number, string][]> {
+/** Returns the intervals of each tier of a TextGrid as `[xmin, xmax, text]`, and checks the counts. */
+async function tiersOf(document: ExportDocument): Promise<Map<string, [number, number, string][]>> {
+  const textGrid = await exportedText("textgrid", document);
   const [head = "", ...items] = textGrid.split(/^ {4}item \[\d+\]:\n/m);
   expect(Number(/^size = (\d+) $/m.exec(head)?.[1])).toBe(items.length);
   const tiers = new Map<string, [number, number, string][]>();
@@ -24,7 +21,7 @@ function tiersOf(textGrid: string): Map<string, [number, number, string][]> {
 }
 
 /** Expects that the intervals of each tier join, from 0 to the end. */
-function expectCovered(tiers: ReturnType<typeof tiersOf>, end: number): void {
+function expectCovered(tiers: Awaited<ReturnType<typeof tiersOf>>, end: number): void {
   for (const intervals of tiers.values()) {
     let reached = 0;
     for (const [from, to] of intervals) {
@@ -39,7 +36,9 @@ function expectCovered(tiers: ReturnType<typeof tiersOf>, end: number): void {
 describe("textgrid", () => {
   test("has the long text form, and one interval tier for each speaker", async () => {
     const segments = [segment("Good morning.", 0.5, 2), segment('"Hello."', 1.25, 3, 1)];
-    expect(await exported("textgrid", transcript([], { durationSeconds: 3, segments }))).toBe(`File type = "ooTextFile"
+    expect(
+      await exportedText("textgrid", transcript([], { durationSeconds: 3, segments })),
+    ).toBe(`File type = "ooTextFile"
 Object class = "TextGrid"
 
 xmin = 0${" "}
@@ -84,9 +83,7 @@ item []:${" "}
 
   test("has a further tier for segments of a speaker that overlap", async () => {
     const segments = [segment("One.", 0, 4), segment("Two.", 2, 3), segment("Three.", 3, 5), segment("Four.", 9, 12)];
-    const tiers = tiersOf(
-      await exported("textgrid", transcript([], { durationSeconds: 10, segments, speakers: ["A"] })),
-    );
+    const tiers = await tiersOf(transcript([], { durationSeconds: 10, segments, speakers: ["A"] }));
     expect([...tiers]).toEqual([
       [
         "A",
@@ -111,20 +108,20 @@ item []:${" "}
   test("covers the recording on every tier, with hostile texts and equal names of speakers", async () => {
     const texts = Object.values(hostileTexts);
     const document = transcript(texts, { durationSeconds: 1000, speakers: ['x"', 'x"', 'x"_2'] });
-    const tiers = tiersOf(await exported("textgrid", document));
+    const tiers = await tiersOf(document);
     expect([...tiers.keys()]).toEqual(['x"', 'x"_2', 'x"_2_2']);
     expectCovered(tiers, 1000);
   });
 
   test("has one empty tier for a transcript without segments", async () => {
-    const tiers = tiersOf(await exported("textgrid", transcript([], { durationSeconds: 2.5, speakers: [] })));
+    const tiers = await tiersOf(transcript([], { durationSeconds: 2.5, speakers: [] }));
     expect([...tiers]).toEqual([["Speaker 1", [[0, 2.5, ""]]]]);
   });
 
   test("has a tier for each of 50 speakers", async () => {
     const speakers = Array.from({ length: 50 }, (_, speaker) => `S${speaker}`);
     const segments = Array.from({ length: 500 }, (_, index) => segment(`Text ${index}.`, index, index + 2, index % 50));
-    const tiers = tiersOf(await exported("textgrid", transcript([], { durationSeconds: 501, speakers, segments })));
+    const tiers = await tiersOf(transcript([], { durationSeconds: 501, speakers, segments }));
     expect([...tiers.keys()]).toEqual(speakers);
     expectCovered(tiers, 501);
   });
@@ -134,7 +131,7 @@ describe("eaf", () => {
   test("has time slots in order, and a tier with annotations for each speaker", async () => {
     const segments = [segment("Good morning.", 0.5, 2), segment('R&D <b>"x"', 1.25, 2, 1)];
     const document = transcript([], { durationSeconds: 3, segments, speakers: ["A", '"B" & <C>'] });
-    const text = await exported("eaf", document);
+    const text = await exportedText("eaf", document);
     expect(text.split("\n").slice(2)).toEqual([
       ' <HEADER MEDIA_FILE="" TIME_UNITS="milliseconds">',
       '  <PROPERTY NAME="lastUsedAnnotationId">2</PROPERTY>',
@@ -162,14 +159,14 @@ describe("eaf", () => {
   });
 
   test("names no language if it is unknown", async () => {
-    const text = await exported("eaf", transcript(["Hello."], { language: null }));
+    const text = await exportedText("eaf", transcript(["Hello."], { language: null }));
     expect(text).not.toContain("LANG");
   });
 });
 
 test("textgrid: a speaker with any number, as in a restored backup, has one tier", async () => {
   const segments = [segment("One.", 0, 1), { ...segment("Two.", 1, 2), speaker: 2 ** 50 }];
-  const tiers = tiersOf(await exported("textgrid", transcript([], { durationSeconds: 2, segments, speakers: ["A"] })));
+  const tiers = await tiersOf(transcript([], { durationSeconds: 2, segments, speakers: ["A"] }));
   expect([...tiers.keys()]).toEqual(["A", `Speaker ${2 ** 50 + 1}`]);
   expectCovered(tiers, 2);
 });
@@ -177,8 +174,8 @@ test("textgrid: a speaker with any number, as in a restored backup, has one tier
 test("textgrid and eaf: a segment outside the recording has a place, a duration and its text", async () => {
   const late: ExportSegment = { ...segment("Late.", 5, 6), startMilliseconds: 5000, endMilliseconds: 5000 };
   const document = transcript([], { durationSeconds: 2, segments: [late], speakers: ["A"] });
-  const tiers = tiersOf(await exported("textgrid", document));
+  const tiers = await tiersOf(document);
   expect(tiers.get("A")?.at(-1)).toEqual([5, 5.001, "Late."]);
   expectCovered(tiers, 5.001);
-  expect(await exported("eaf", document)).toContain('TIME_VALUE="5001"');
+  expect(await exportedText("eaf", document)).toContain('TIME_VALUE="5001"');
 });

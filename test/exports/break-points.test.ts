@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { breakableFragments } from "../../src/exports/break-points.ts";
-import { samples } from "./transcripts.ts";
+import { samples } from "../support/transcripts.ts";
 
 const cases: [string, string, string[]][] = [
   ["after spaces and hyphens", "a well-known fact", ["a ", "well-", "known ", "fact"]],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bindsToNext } from "../../src/exports/cue-fragments.ts";
 import { type Cue, toCues } from "../../src/exports/cues.ts";
 import type { ExportSegment } from "../../src/exports/index.ts";
-import { hostileTexts, samples, segment } from "./transcripts.ts";
+import { hostileTexts, samples, segment } from "../support/transcripts.ts";
 
 const long =
   "Well, I think that the whole question is rather more complicated than that, and we should look at it again " +

@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { ExportDocument, ExportFormat, ExportSegment } from "../../src/exports/index.ts";
-import { exportedBytes, hostileTexts, segment, transcript } from "./transcripts.ts";
-
-async function exported(format: ExportFormat, document: ExportDocument): Promise<string> {
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await exportedBytes(format, document));
-}
+import type { ExportSegment } from "../../src/exports/index.ts";
+import { exportedText, hostileTexts, segment, transcript } from "../support/transcripts.ts";
 
 const two = transcript(["Good morning, everybody.", 'She said "no".']);
 const hostile = transcript(Object.values(hostileTexts), { speakers: Object.values(hostileTexts) });
@@ -17,7 +13,7 @@ describe("json", () => {
     ];
     const segments = [{ startMilliseconds: 120, endMilliseconds: 905, speaker: 1, text: "Good night.", words }];
     const document = transcript([], { durationSeconds: 1.00049, segments });
-    expect(JSON.parse(await exported("json", document))).toEqual({
+    expect(JSON.parse(await exportedText("json", document))).toEqual({
       recording: {
         id: document.id,
         title: null,
@@ -44,20 +40,20 @@ describe("json", () => {
 
   test("has an empty list for a segment without words, and for a transcript without segments", async () => {
     const segments = [{ ...segment("Old.", 0, 1), words: [] }];
-    expect(JSON.parse(await exported("json", transcript([], { segments }))).segments[0].words).toEqual([]);
-    const empty = JSON.parse(await exported("json", transcript([], { language: null, name: null })));
+    expect(JSON.parse(await exportedText("json", transcript([], { segments }))).segments[0].words).toEqual([]);
+    const empty = JSON.parse(await exportedText("json", transcript([], { language: null, name: null })));
     expect(empty).toMatchObject({ recording: { name: null }, language: null, segments: [] });
   });
 
   test("has hostile texts as the API has them", async () => {
-    const { segments } = JSON.parse(await exported("json", hostile)) as { segments: { text: string }[] };
+    const { segments } = JSON.parse(await exportedText("json", hostile)) as { segments: { text: string }[] };
     expect(segments.map(({ text }) => text)).toEqual(Object.values(hostileTexts).map((text) => text.toWellFormed()));
   });
 });
 
 describe("csv", () => {
   test("has a header, times in seconds, CRLF after every line, and doubled quotes in quoted fields", async () => {
-    expect(await exported("csv", two)).toBe(
+    expect(await exportedText("csv", two)).toBe(
       "start,end,speaker,text\r\n" +
         '0.000,4.000,A,"Good morning, everybody."\r\n' +
         '4.000,8.000,B,"She said ""no""."\r\n',
@@ -65,7 +61,7 @@ describe("csv", () => {
   });
 
   test("leaves a text unchanged that a spreadsheet takes for a formula", async () => {
-    const text = await exported("csv", transcript(["=1+1", "@SUM(A1)", "- Yes."]));
+    const text = await exportedText("csv", transcript(["=1+1", "@SUM(A1)", "- Yes."]));
     expect(text.split("\r\n").slice(1, 4)).toEqual([
       "0.000,4.000,A,=1+1",
       "4.000,8.000,B,@SUM(A1)",
@@ -75,54 +71,42 @@ describe("csv", () => {
 });
 
 test("tsv: has Whisper's columns with times in milliseconds", async () => {
-  expect(await exported("tsv", transcript(["Good\tmorning.", 'So "it" is.']))).toBe(
+  expect(await exportedText("tsv", transcript(["Good\tmorning.", 'So "it" is.']))).toBe(
     'start\tend\ttext\n0\t4000\tGood morning.\n4000\t8000\tSo "it" is.\n',
   );
 });
 
 describe("rttm", () => {
   test("has one line for each segment", async () => {
-    expect(await exported("rttm", { ...two, name: "weekly  meeting" })).toBe(
+    expect(await exportedText("rttm", { ...two, name: "weekly  meeting" })).toBe(
       "SPEAKER weekly_meeting 1 0.000 4.000 <NA> <NA> A <NA> <NA>\n" +
         "SPEAKER weekly_meeting 1 4.000 4.000 <NA> <NA> B <NA> <NA>\n",
     );
   });
 
-  test("has distinct names without blanks for speakers of any name", async () => {
-    const speakers = ["Ann Lee", "Ann\u00a0Lee", "<NA>", 'O"Neil', "", "Ann_Lee"];
-    const segments = speakers.map((_name, speaker) => segment("Hello.", speaker, speaker + 1, speaker));
-    const lines = (await exported("rttm", transcript([], { name: null, speakers, segments }))).trim().split("\n");
-    expect(lines.map((line) => line.split(" ")[7])).toEqual([
-      "Ann_Lee",
-      "Ann_Lee_2",
-      "_NA_",
-      "O_Neil",
-      "Speaker_5",
-      "Ann_Lee_3",
-    ]);
-    expect(lines.every((line) => line.startsWith("SPEAKER Transcript 1 "))).toBe(true);
-  });
-
-  test("has no name that readers take for a missing value", async () => {
-    const speakers = ["NA", "null", "None", "nan", "N/A", "#N/A", "Nancy", "NA_"];
-    const segments = speakers.map((_name, speaker) => segment("Hello.", speaker, speaker + 1, speaker));
-    const lines = (await exported("rttm", transcript([], { name: "NULL", speakers, segments }))).trim().split("\n");
-    expect(lines.map((line) => line.split(" ")[7])).toEqual([
-      "NA_",
-      "null_",
-      "None_",
-      "nan_",
-      "N/A_",
-      "#N/A_",
-      "Nancy",
-      "NA__2",
-    ]);
-    expect(lines.every((line) => line.startsWith("SPEAKER NULL_ 1 "))).toBe(true);
+  test.each([
+    [
+      "has distinct names without blanks for speakers of any name",
+      { name: null, speakers: ["Ann Lee", "Ann\u00a0Lee", "<NA>", 'O"Neil', "", "Ann_Lee"] },
+      "Transcript",
+      ["Ann_Lee", "Ann_Lee_2", "_NA_", "O_Neil", "Speaker_5", "Ann_Lee_3"],
+    ],
+    [
+      "has no name that readers take for a missing value",
+      { name: "NULL", speakers: ["NA", "null", "None", "nan", "N/A", "#N/A", "Nancy", "NA_"] },
+      "NULL_",
+      ["NA_", "null_", "None_", "nan_", "N/A_", "#N/A_", "Nancy", "NA__2"],
+    ],
+  ])("%s", async (_, head, file, names) => {
+    const segments = head.speakers.map((_name, speaker) => segment("Hello.", speaker, speaker + 1, speaker));
+    const lines = (await exportedText("rttm", transcript([], { ...head, segments }))).trim().split("\n");
+    expect(lines.map((line) => line.split(" ")[7])).toEqual(names);
+    expect(lines.every((line) => line.startsWith(`SPEAKER ${file} 1 `))).toBe(true);
   });
 
   test("counts no time of a speaker twice", async () => {
     const segments = [segment("One.", 0, 4), segment("Two.", 1, 2, 1), segment("Three.", 2, 3), segment("Four.", 3, 5)];
-    const lines = (await exported("rttm", transcript([], { segments }))).trim().split("\n");
+    const lines = (await exportedText("rttm", transcript([], { segments }))).trim().split("\n");
     expect(lines.map((line) => line.split(" ").slice(3, 5).join(" "))).toEqual([
       "0.000 4.000",
       "1.000 1.000",
@@ -138,32 +122,32 @@ describe("lrc", () => {
       durationSeconds: 65.999,
       segments: [segment("Hi.", 59.994, 62)],
     });
-    expect(await exported("lrc", document)).toBe("[ti:call (1)]\n[length:01:06]\n\n[00:59.99]Hi.\n");
+    expect(await exportedText("lrc", document)).toBe("[ti:call (1)]\n[length:01:06]\n\n[00:59.99]Hi.\n");
   });
 
   test("counts minutes beyond 99", async () => {
     const segments = [segment("Late.", 17 * 3600 + 59 * 60 + 59.996, 64_800)];
-    expect(await exported("lrc", transcript([], { durationSeconds: 64_800, segments }))).toEndWith(
+    expect(await exportedText("lrc", transcript([], { durationSeconds: 64_800, segments }))).toEndWith(
       "[length:1080:00]\n\n[1080:00.00]Late.\n",
     );
   });
 
   test("has no other time in a text", async () => {
-    const text = await exported("lrc", transcript(["Now [01:02.03] Hello <00:01.00>you. [Music]"]));
+    const text = await exportedText("lrc", transcript(["Now [01:02.03] Hello <00:01.00>you. [Music]"]));
     expect(text).toEndWith("[00:00.00]Now [\u206001:02.03] Hello <\u206000:01.00>you. [Music]\n");
   });
 
   test("has no tag where a text starts with a bracket", async () => {
-    const text = await exported("lrc", transcript(["[Music]", "[01:02.03]"]));
+    const text = await exportedText("lrc", transcript(["[Music]", "[01:02.03]"]));
     expect(text).toEndWith("[00:00.00]\u2060[Music]\n[00:04.00]\u2060[\u206001:02.03]\n");
   });
 });
 
 test.each(["csv", "tsv", "rttm", "lrc"] as const)("%s: hostile texts and names stay on their lines", async (format) => {
-  const text = await exported(format, hostile);
+  const text = await exportedText(format, hostile);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no control character may be in the file
   expect(text.replaceAll("\r\n", "\n")).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]/);
-  const plain = await exported(format, transcript(Object.values(hostileTexts).map(() => "x")));
+  const plain = await exportedText(format, transcript(Object.values(hostileTexts).map(() => "x")));
   // A text in which nothing is visible, as of joiners alone, has no line. RTTM has no texts.
   const invisible = format === "rttm" ? 0 : 1;
   expect(plain.split("\n").length - text.split("\n").length).toBe(invisible);
@@ -175,5 +159,5 @@ test.each([
   ["rttm", ""],
   ["lrc", "[ti:meeting]\n[length:00:00]\n\n"],
 ] as const)("%s: a recording without segments gives a valid file", async (format, expected) => {
-  expect(await exported(format, transcript([]))).toBe(expected);
+  expect(await exportedText(format, transcript([]))).toBe(expected);
 });

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { MachineError } from "../../src/disk/index.ts";
 import {
   ExportError,
   type ExportFormat,
@@ -10,8 +11,7 @@ import {
   exportFormats,
   exportTranscript,
 } from "../../src/exports/index.ts";
-import { MachineError } from "../../src/storage/index.ts";
-import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
+import { exportedBytes, hostileTexts, samples, segment, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 
@@ -126,7 +126,7 @@ test.each(["srt", "textgrid", "eaf"] as const)(
 test("an export that exceeds its memory limit is too large and leaves no file", async () => {
   using directory = temporaryDirectory();
   const options = { path: join(directory.path, "export"), maxChildBytes: 1024 * 1024 };
-  const failure = exportTranscript("pdf", sentences(20_000), options);
+  const failure = exportTranscript("pdf", sentences(5000), options);
   await expect(failure).rejects.toBeInstanceOf(ExportTooLargeError);
   await expect(failure).rejects.toThrow("too much memory");
   expect(readdirSync(directory.path)).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { ExportFormat, ExportSegment } from "../../src/exports/index.ts";
 import { CUE_LIMITS } from "../../src/exports/split-cues.ts";
-import { exportedBytes, segment, transcript } from "./transcripts.ts";
+import { exportedText, segment, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 
@@ -18,7 +18,7 @@ interface ShownCue {
 }
 
 async function exported(format: ExportFormat, segments: readonly ExportSegment[]): Promise<string> {
-  return new TextDecoder().decode(await exportedBytes(format, transcript([], { segments, durationSeconds: 60 })));
+  return await exportedText(format, transcript([], { segments, durationSeconds: 60 }));
 }
 
 function millisecondsOf(time: string): number {

@@ -9,9 +9,9 @@ import { writePdf } from "../../src/exports/pdf/index.ts";
 import { testPackages } from "../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
+import { exportedBytes } from "../support/transcripts.ts";
 import { transcripts } from "./readers/documents.ts";
 import { entrySchema, inPdf, textOf, withoutPackages, withPackages } from "./readers/expected.ts";
-import { exportedBytes } from "./transcripts.ts";
 
 setDefaultTimeout(120_000);
 
@@ -88,9 +88,11 @@ describe.if(python !== null)("exports", () => {
   beforeAll(async () => {
     using parent = temporaryDirectory();
     const question = { directories: await writeAll(parent.path) };
-    plain = await askPython(join(readers, "read-exports.py"), "", question, answerSchema);
-    if (packages === null) return;
-    packaged = await askPython(join(readers, "read-with-packages.py"), packages, question, answerSchema);
+    const answerOf = (script: string, from: string) => askPython(join(readers, script), from, question, answerSchema);
+    [plain, packaged] = await Promise.all([
+      answerOf("read-exports.py", ""),
+      packages === null ? [] : answerOf("read-with-packages.py", packages),
+    ]);
   });
 
   test.each(Object.entries(transcripts))("with %s are read by Python", (name, expected) => {

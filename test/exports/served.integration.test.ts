@@ -4,7 +4,7 @@ import { bodyOf } from "../../harness/client.ts";
 import { segmentPageContract } from "../../harness/contract.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { exportExtension, exportFormats, exportMediaTypes, jsonExportSchema } from "../../src/exports/index.ts";
-import { ConsoleServer, said } from "../console/support.ts";
+import { ConsoleServer, said } from "../support/console.ts";
 
 const server = new ConsoleServer();
 afterAll(() => server[Symbol.dispose]());

@@ -4,9 +4,9 @@ import { randomNumbers } from "../../harness/random-numbers.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { TextFormat } from "../../src/exports/formats.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
-import { textWriters } from "../../src/exports/text-writers.ts";
+import { textWriters } from "../../src/exports/text-formats.ts";
 import { cleanText } from "../../src/text/index.ts";
-import { segment, transcript } from "./transcripts.ts";
+import { segment, transcript } from "../support/transcripts.ts";
 
 const england = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
 

@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
-import { exportedBytes, segment, transcript } from "./transcripts.ts";
+import { exportedText, segment, transcript } from "../support/transcripts.ts";
 
-async function exported(document: ExportDocument): Promise<string> {
-  return new TextDecoder().decode(await exportedBytes("txt", document));
-}
+const exported = (document: ExportDocument) => exportedText("txt", document);
 
 /** Returns the text below the title and the details. */
 async function turns(...segments: ExportSegment[]): Promise<string[]> {
@@ -49,8 +47,7 @@ test.each([
   [0.5, "00:00:01", "00:01"],
 ])("a length of %d s is rounded as in the API: %s", async (durationSeconds, length, minutes) => {
   expect(await exported(transcript([], { durationSeconds }))).toContain(`Length:    ${length}\n`);
-  const lrc = new TextDecoder().decode(await exportedBytes("lrc", transcript([], { durationSeconds })));
-  expect(lrc).toContain(`[length:${minutes}]\n`);
+  expect(await exportedText("lrc", transcript([], { durationSeconds }))).toContain(`[length:${minutes}]\n`);
 });
 
 test("a long pause starts a new paragraph, and so does a minute of speech", async () => {

@@ -1,139 +1,43 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { cp } from "node:fs/promises";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { OperationName, Result } from "../../src/engine/index.ts";
-import {
-  Broker,
-  FleetDirectory,
-  FleetEngine,
-  FleetWorker,
-  type FleetWorkerOptions,
-  fleetStatus,
-  type LocalEngine,
-} from "../../src/fleet/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { filesOf } from "./scripted-fleet.ts";
+import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
+import { expected, filesOf, model, ScriptedFleet, textOf } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of a fleet's certificates with a real broker");
-const log = createLogger("silent");
-const never = new AbortController().signal;
-const MODEL = "a".repeat(64);
-const NEW = { broker: ["127.0.0.1"], port: 4222, workers: ["w1", "w2"] };
-
-/** An engine that recognizes one word at once. */
-const engineOfOneWord: LocalEngine = {
-  lanes: 1,
-  partsAtOnce: 1,
-  run: async <N extends OperationName>() => {
-    const words = [{ text: "word", startSeconds: 0, endSeconds: 1, probability: 1 }];
-    return { words, languages: { en: 1 } } as unknown as Result<N>;
-  },
-};
+const start = () => ScriptedFleet.start(program, ["w1", "w2", "w3", "w4"]);
 
 describe.skipIf(program === null)("a broker with the files of a fleet's directory", () => {
-  const directory = temporaryDirectory();
-  const path = join(directory.path, "fleet");
-  const foreign = join(directory.path, "foreign");
-  let server: NatsServer;
-
-  beforeAll(async () => {
-    await FleetDirectory.create(path, { ...NEW, workers: [...NEW.workers, "w3", "w4", "leaver"] }, Date.now());
-    await FleetDirectory.create(foreign, NEW, Date.now());
-    server = await NatsServer.withFolder(program ?? "", join(path, "broker")).start();
-  });
-
-  afterAll(async () => {
-    await server?.[Symbol.asyncDispose]();
-    directory[Symbol.dispose]();
-  });
-
-  async function brokerFor(machine: string, stack: AsyncDisposableStack, from = path, url = server.url) {
-    const broker = await Broker.connect({ url, ...filesOf(from, machine), machine, log });
-    stack.defer(() => broker.close());
-    return broker;
-  }
-
-  /** Connects like a hostile program that has a machine's files. */
-  async function intruder(machine: string, stack: AsyncDisposableStack, from = path) {
-    const { ca, certificate, key } = filesOf(from, machine);
-    const tls = { caFile: join(path, "ca.pem"), certFile: certificate, keyFile: key };
-    expect(existsSync(ca)).toBe(true);
-    const connection = await connect({ servers: server.url, tls, inboxPrefix: `_INBOX.${machine}`, reconnect: false });
-    stack.defer(() => connection.close());
-    return connection;
-  }
-
-  async function coordinator(stack: AsyncDisposableStack) {
-    const engine = new FleetEngine({
-      ...{ build: "1-test", version: "1", now: Date.now, log, onCompletion: () => {} },
-      ...{ local: engineOfOneWord, workHere: false, coordinator: "c1", machine: "own" },
-      broker: await brokerFor("coordinator", stack),
-      sha256Of: () => MODEL,
-      models: () => [MODEL],
-    });
-    stack.defer(() => engine.close());
-    await engine.start();
-    return engine;
-  }
-
-  async function worker(machine: string, stack: AsyncDisposableStack, others: Partial<FleetWorkerOptions> = {}) {
-    const work = join(directory.path, `work-${machine}`);
-    mkdirSync(work, { recursive: true });
-    const made = new FleetWorker({
-      ...{ build: "1-test", version: "1", now: Date.now, log, machine, instance: "i", directory: work },
-      broker: await brokerFor(machine, stack),
-      engine: engineOfOneWord,
-      models: () => [{ path: "/model", sha256: MODEL, prepare: async () => null }],
-      status: () => ({ devices: ["CPU"], trouble: null }),
-      device: () => ({ device: "cpu", gpu: "" }),
-      ...others,
-    });
-    stack.defer(() => made.stop());
-  }
-
-  test("lets the coordinator distribute an operation to a worker", async () => {
-    await using stack = new AsyncDisposableStack();
-    const engine = await coordinator(stack);
-    await worker("w1", stack);
-    const pcm = join(directory.path, "pcm");
-    writeFileSync(pcm, new Int16Array(32_000));
-    const result = await engine.run(
-      "transcribe",
-      {
-        area: { directory: directory.path, pcm: { path: pcm, sampleCount: 32_000 } },
-        ...{ model: "/model", language: "en" },
-        chunk: { startSeconds: 0, endSeconds: 1, speech: [{ startSeconds: 0, endSeconds: 1 }] },
-      },
-      never,
-    );
-    expect(result.words.map(({ text }) => text)).toEqual(["word"]);
+  test.concurrent("lets the coordinator distribute an operation to a worker", async () => {
+    await using fleet = await start();
+    const { engine } = await fleet.coordinator(false);
+    await fleet.worker("w1");
+    expect(textOf(await fleet.ask(engine, 1))).toBe(expected(1));
     expect(engine.machines().map(({ machine, problem }) => [machine, problem])).toEqual([["w1", null]]);
   });
 
-  test("shows the coordinator all workers with their problems, and shows a worker nothing", async () => {
-    await using stack = new AsyncDisposableStack();
-    const own = { version: "1", build: "1-test" };
-    const see = async (machine: string) => fleetStatus(await brokerFor(machine, stack), own, Date.now);
+  test.concurrent("shows the coordinator all workers with their problems, and shows a worker nothing", async () => {
+    await using fleet = await start();
+    const own = { version: "1", build: "test" };
+    const see = async (machine: string) => fleetStatus(await fleet.connect(machine), own, Date.now);
     await expect(see("w1")).rejects.toThrow("run transcribe fleet status on the coordinator's machine");
-    await coordinator(stack);
-    await worker("w1", stack);
-    await worker("w2", stack, { build: "0-old", version: "0" });
-    await worker("w3", stack, { now: () => Date.now() - 3_600_000 });
-    await worker("w4", stack, { models: () => [] });
+    await fleet.coordinator(false);
+    await fleet.worker("w1");
+    await fleet.worker("w2", undefined, { build: "0-old", version: "0" });
+    await fleet.worker("w3", undefined, { now: () => Date.now() - 3_600_000 });
+    await fleet.worker("w4", undefined, { models: () => [] });
     const { coordinator: found, machines } = await see("coordinator");
-    expect(found).toMatchObject({ version: "1", build: "1-test", models: [MODEL], workHere: false });
+    expect(found).toMatchObject({ version: "1", build: "test", models: [model.sha256], workHere: false });
     expect(machines.map(({ machine, problem, missingModels }) => ({ machine, problem, missingModels }))).toEqual([
       { machine: "w1", problem: null, missingModels: [] },
       { machine: "w2", problem: expect.stringContaining("install the coordinator's version"), missingModels: [] },
       { machine: "w3", problem: expect.stringContaining("its clock differs by 3600 s"), missingModels: [] },
-      { machine: "w4", problem: null, missingModels: [MODEL] },
+      { machine: "w4", problem: null, missingModels: [model.sha256] },
     ]);
     expect(machines.map(({ clockDifferenceSeconds }) => Math.abs(clockDifferenceSeconds) > 3000)).toEqual([
       false,
@@ -143,11 +47,11 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     ]);
   });
 
-  test("lets a worker neither read nor publish what is not its own", async () => {
-    await using stack = new AsyncDisposableStack();
-    const owner = await brokerFor("coordinator", stack);
+  test.concurrent("lets a worker neither read nor publish what is not its own", async () => {
+    await using fleet = await start();
+    const owner = await fleet.connect("coordinator");
     await owner.stream.reset();
-    const connection = await intruder("w1", stack);
+    const connection = await fleet.intrude("w1");
     const read = ["transcribe.work.>", "transcribe.started.>", "transcribe.result.>", "transcribe.presence.*"];
     const publish = [
       ...[
@@ -180,9 +84,9 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     expect((await refused).toSorted()).toEqual(expected.toSorted());
   });
 
-  test("stores no stream in files, not even the coordinator's", async () => {
-    await using stack = new AsyncDisposableStack();
-    const connection = await intruder("coordinator", stack);
+  test.concurrent("stores no stream in files, not even the coordinator's", async () => {
+    await using fleet = await start();
+    const connection = await fleet.intrude("coordinator");
     const manager = await jetstreamManager(connection);
     await manager.streams.delete("TRANSCRIBE_WORK").catch(() => {});
     const added = manager.streams.add({
@@ -191,46 +95,54 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     await expect(added).rejects.toThrow("insufficient storage");
   });
 
-  test.each(["w1", "coordinator"])("refuses the certificate of another authority for %s", async (machine) => {
-    await using stack = new AsyncDisposableStack();
-    await expect(brokerFor(machine, stack, foreign)).rejects.toThrow("is of another authority than fleet.ca");
-    const mixed = join(directory.path, `mixed-${machine}`);
-    await cp(join(foreign, machine), join(mixed, machine), { recursive: true });
-    await cp(join(path, "ca.pem"), join(mixed, machine, "ca.pem"));
-    await expect(brokerFor(machine, stack, mixed)).rejects.toThrow("was not issued by the authority");
-    // A program that does not check its own files is refused by the broker.
-    await expect(intruder(machine, stack, foreign)).rejects.toThrow();
+  test.concurrent.each(["w1", "coordinator"])(
+    "refuses the certificate of another authority for %s",
+    async (machine) => {
+      await using fleet = await start();
+      const foreign = join(fleet.directory, "foreign");
+      await FleetDirectory.create(foreign, { broker: ["127.0.0.1"], port: 4222, workers: ["w1"] }, Date.now());
+      const files = filesOf(foreign, machine);
+      await expect(fleet.connect(machine, files)).rejects.toThrow("is of another authority than fleet.ca");
+      const mixed = { ...files, ca: fleet.filesOf(machine).ca };
+      await expect(fleet.connect(machine, mixed)).rejects.toThrow("was not issued by the authority");
+      // A program that does not check its own files is refused by the broker.
+      await expect(fleet.intrude(machine, files)).rejects.toThrow();
+    },
+  );
+
+  test.concurrent("refuses a connection without a certificate", async () => {
+    await using fleet = await start();
+    const tls = { caFile: fleet.filesOf("w1").ca };
+    await expect(connect({ servers: fleet.broker.url, tls, reconnect: false })).rejects.toThrow();
   });
 
-  test("refuses a connection without a certificate", async () => {
-    const tls = { caFile: join(path, "ca.pem") };
-    await expect(connect({ servers: server.url, tls, reconnect: false })).rejects.toThrow();
-  });
-
-  test("refuses a worker that was revoked, from the reload on", async () => {
-    await using stack = new AsyncDisposableStack();
-    const files = join(directory.path, "before");
-    await cp(join(path, "leaver"), join(files, "leaver"), { recursive: true });
-    const connection = await intruder("leaver", stack, files);
-    FleetDirectory.open(path).revoke("leaver");
-    server.reload();
+  test.concurrent("refuses a worker that was revoked, from the reload on", async () => {
+    await using fleet = await start();
+    const before = join(fleet.directory, "before");
+    cpSync(join(fleet.path ?? "", "w2"), join(before, "w2"), { recursive: true });
+    const files = filesOf(before, "w2");
+    const connection = await fleet.intrude("w2", files);
+    FleetDirectory.open(fleet.path ?? "").revoke("w2");
+    fleet.broker.reload();
     await connection.closed();
-    await expect(brokerFor("leaver", stack, files)).rejects.toThrow("has no user for this machine's certificate");
+    await expect(fleet.connect("w2", files)).rejects.toThrow("has no user for this machine's certificate");
   });
 
-  test("is reached as localhost too, which its certificate names", async () => {
-    await using stack = new AsyncDisposableStack();
-    const url = server.url.replace("127.0.0.1", "localhost");
-    expect((await brokerFor("w1", stack, path, url)).connected).toBe(true);
+  test.concurrent("is reached as localhost too, which its certificate names", async () => {
+    await using fleet = await start();
+    const url = fleet.broker.url.replace("127.0.0.1", "localhost");
+    expect((await fleet.connect("w1", { url })).connected).toBe(true);
   });
 
-  test("cannot be impersonated with a worker's certificate", async () => {
-    await using stack = new AsyncDisposableStack();
-    const folder = join(directory.path, "impostor");
-    await cp(join(path, "broker"), folder, { recursive: true });
-    for (const name of ["certificate.pem", "key.pem"]) await cp(join(path, "w1", name), join(folder, name));
+  test.concurrent("cannot be impersonated with a worker's certificate", async () => {
+    await using fleet = await start();
+    const [folder, own] = [join(fleet.directory, "impostor"), fleet.filesOf("w1")];
+    cpSync(join(fleet.path ?? "", "broker"), folder, { recursive: true });
+    cpSync(own.certificate, join(folder, "certificate.pem"));
+    cpSync(own.key, join(folder, "key.pem"));
     await using impostor = await NatsServer.withFolder(program ?? "", folder).start();
-    await expect(brokerFor("coordinator", stack, path, impostor.url)).rejects.toThrow("cannot connect to the broker");
+    const { url } = impostor;
+    await expect(fleet.connect("coordinator", { url })).rejects.toThrow("cannot connect to the broker");
   });
 });
 

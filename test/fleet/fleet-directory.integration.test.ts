@@ -8,7 +8,7 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Broker, FleetDirectory } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { filesOf } from "./scripted-fleet.ts";
+import { filesOf } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
@@ -89,34 +89,18 @@ describe("a machine's certificate", () => {
   afterAll(() => directory[Symbol.dispose]());
   beforeAll(async () => {
     await FleetDirectory.create(path, NEW, Date.now());
-    for (const [name, time] of [
-      ["expired", "2001-01-01"],
-      ["future", "2090-01-01"],
-    ] as const) {
-      await FleetDirectory.create(join(directory.path, name), NEW, Date.parse(time));
-    }
+    await FleetDirectory.create(join(directory.path, "expired"), NEW, Date.parse("2001-01-01"));
+    await FleetDirectory.create(join(directory.path, "future"), NEW, Date.parse("2090-01-01"));
   });
 
   test.each([
     ["of another machine", () => ({ ...filesOf(path, "w1"), machine: "w2" }), 'set fleet.machine = "w1"'],
-    ["that is missing", () => ({ ...filesOf(path, "w9"), machine: "w9" }), "cannot be read"],
-    [
-      "that is not set",
-      () => ({ ...filesOf(path, "w1"), certificate: "", machine: "w1" }),
-      "fleet.certificate is not set",
-    ],
-    [
-      "with another key",
-      () => ({ ...filesOf(path, "w1"), key: filesOf(path, "w2").key, machine: "w1" }),
-      "does not belong",
-    ],
-    [
-      "that is no PEM file",
-      () => ({ ...filesOf(path, "w1"), ca: join(path, "fleet.json"), machine: "w1" }),
-      "must be PEM",
-    ],
-    ["that expired", () => ({ ...filesOf(join(directory.path, "expired"), "w1"), machine: "w1" }), "expired on"],
-    ["of a slow clock", () => ({ ...filesOf(join(directory.path, "future"), "w1"), machine: "w1" }), "set the clock"],
+    ["that is missing", () => filesOf(path, "w9"), "cannot be read"],
+    ["that is not set", () => ({ ...filesOf(path, "w1"), certificate: "" }), "fleet.certificate is not set"],
+    ["with another key", () => ({ ...filesOf(path, "w1"), key: filesOf(path, "w2").key }), "does not belong"],
+    ["that is no PEM file", () => ({ ...filesOf(path, "w1"), ca: join(path, "fleet.json") }), "must be PEM"],
+    ["that expired", () => filesOf(join(directory.path, "expired"), "w1"), "expired on"],
+    ["of a slow clock", () => filesOf(join(directory.path, "future"), "w1"), "set the clock"],
   ])("%s is refused before a connection, with the way to mend it", async (_, options, reason) => {
     await expect(Broker.connect({ url: "tls://127.0.0.1:1", log, ...options() })).rejects.toThrow(reason);
   });
@@ -157,12 +141,7 @@ describe.skipIf(program === null)("a broker with other settings", () => {
     const conf = join(path, "broker", "nats.conf");
     const right = readFileSync(conf, "utf8");
     await using server = await NatsServer.withFolder(program ?? "", join(path, "broker")).start();
-    const broker = await Broker.connect({
-      url: server.url,
-      ...filesOf(path, "coordinator"),
-      machine: "coordinator",
-      log,
-    });
+    const broker = await Broker.connect({ url: server.url, ...filesOf(path, "coordinator"), log });
     const restartWith = async (text: string) => {
       const back = Promise.withResolvers<void>();
       broker.onChange((connected) => connected && back.resolve());

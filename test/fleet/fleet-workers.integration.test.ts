@@ -3,71 +3,68 @@ import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
 import type { WorkerModel } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { expected, model, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
+import {
+  expected,
+  model,
+  present,
+  ScriptedEngine,
+  ScriptedFleet,
+  textOf,
+  untilAborted,
+} from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of unusual workers with a real broker");
 
-/** Returns a record of attempts that collects what it is told. */
-function recordOf(events: string[]) {
-  return {
-    crashes: 0,
-    onStart: () => void events.push("started"),
-    onInterrupted: (cause: string) => void events.push(cause),
-  };
-}
-
 /** Each test has a broker of its own, so that all of them wait at the same time. */
 describe.skipIf(program === null)("a fleet with unusual workers", () => {
   test.concurrent("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
+    await using fleet = await ScriptedFleet.start(program);
     const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.6, checkMilliseconds: 20 });
-    const { engine } = await fleet.coordinator(false, stack, undefined, { attempts });
-    const stuck = new ScriptedEngine(1);
+    const { engine } = await fleet.coordinator(false, { attempts });
+    const stuck = new ScriptedEngine();
     // It ignores that its operations are cancelled.
     stuck.behave = () => Bun.sleep(700);
-    await fleet.worker("w0", stuck, stack);
-    const causes: string[] = [];
-    await expect(fleet.ask(engine, 1, undefined, recordOf(causes))).rejects.toThrow(EngineKilledError);
-    expect(causes.filter((each) => each !== "started")).toEqual(["killed", "killed", "killed"]);
+    await fleet.worker("w0", stuck);
+    const record = notedRecord();
+    await expect(fleet.ask(engine, 1, { record })).rejects.toThrow(EngineKilledError);
+    expect(record.noted.filter((each) => each !== "start")).toEqual(["killed", "killed", "killed"]);
     expect(engine.machines()[0]?.problem).toContain("it failed at 3 parts");
     expect(engine.problem()).toContain("w0: it failed at 3 parts");
     expect(engine.partsAtOnce).toBe(1);
     const running = fleet.ask(engine, 2);
-    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    await fleet.worker("w1");
     expect(textOf(await running)).toBe(expected(2));
     expect(stuck.started.length).toBe(3);
     expect(engine.problem()).toBeNull();
   });
 
   test.concurrent("an operation that a worker cannot run now counts no attempt, and after three the worker gets none", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await fleet.coordinator(false, stack);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine } = await fleet.coordinator(false);
     let attempts = 0;
     const full = async () => {
       attempts++;
       throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
     };
-    await fleet.worker("w0", new ScriptedEngine(1), stack, { models: () => [{ ...model, prepare: full }] });
-    const events: string[] = [];
-    const running = fleet.ask(engine, 1, undefined, recordOf(events));
+    await fleet.worker("w0", new ScriptedEngine(), { models: () => [{ ...model, prepare: full }] });
+    const record = notedRecord();
+    const running = fleet.ask(engine, 1, { record });
     while (engine.problem()?.includes("w0: it failed at 3 parts") !== true) await Bun.sleep(10);
     expect(attempts).toBe(3);
-    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    await fleet.worker("w1");
     expect(textOf(await running)).toBe(expected(1));
-    expect(events).toEqual([...Array(3).fill(["started", "returned"]).flat(), "started"]);
+    expect(record.noted).toEqual([...Array(3).fill(["start", "returned"]).flat(), "start"]);
   });
 
   test.concurrent("a worker cannot report for another one", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await fleet.coordinator(false, stack);
-    await fleet.worker("w0", new ScriptedEngine(1), stack);
-    while (engine.machines().length < 1) await Bun.sleep(10);
-    const hostile = await fleet.connect("hostile", stack);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine } = await fleet.coordinator(false);
+    await fleet.worker("w0");
+    await present(engine, 1);
+    const hostile = await fleet.connect("hostile");
     const presence = { ...engine.machines()[0], leaves: true };
     hostile.publish("transcribe.presence.hostile", new TextEncoder().encode(JSON.stringify(presence)));
     // The coordinator answers requests in their order.
@@ -77,62 +74,58 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
   });
 
   test.concurrent("an operation that a worker fetched beyond its lanes counts no attempt when the worker stops", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
+    await using fleet = await ScriptedFleet.start(program);
     const second = { path: "/models/second.bin", sha256: "b".repeat(64) };
     const models = () => [model, second].map((each): WorkerModel => ({ ...each, prepare: async () => null }));
-    const { engine } = await fleet.coordinator(false, stack, undefined, {
+    const { engine } = await fleet.coordinator(false, {
       sha256Of: (path) => (path === second.path ? second.sha256 : model.sha256),
       models: () => [model.sha256, second.sha256],
     });
-    const first = new ScriptedEngine(1);
-    first.behave = untilAborted;
-    const leaving = await fleet.worker("w0", first, stack, { models });
-    while (engine.machines().length < 1) await Bun.sleep(10);
-    const events: [string[], string[]] = [[], []];
+    const first = new ScriptedEngine(1, untilAborted);
+    const leaving = await fleet.worker("w0", first, { models });
+    await present(engine, 1);
+    const records = [notedRecord(), notedRecord()] as const;
     const running = [
-      fleet.ask(engine, 1, undefined, recordOf(events[0])),
-      fleet.ask(engine, 2, undefined, recordOf(events[1]), { path: second.path }),
+      fleet.ask(engine, 1, { record: records[0] }),
+      fleet.ask(engine, 2, { record: records[1], path: second.path }),
     ];
     while (engine.load().published < 2 || first.started.length < 1) await Bun.sleep(10);
-    await fleet.worker("w1", new ScriptedEngine(1), stack, { models });
+    await fleet.worker("w1", new ScriptedEngine(), { models });
     await leaving.stop();
     expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
     expect(first.started.length).toBe(1);
-    expect(events.toSorted((a, b) => a.length - b.length)).toEqual([["started"], ["started", "returned", "started"]]);
+    const noted = records.map((record) => record.noted).toSorted((a, b) => a.length - b.length);
+    expect(noted).toEqual([["start"], ["start", "returned", "start"]]);
   });
 
   test.concurrent("an operation that waits at a worker is returned when the worker's engine stops working", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await fleet.coordinator(false, stack);
-    const first = new ScriptedEngine(2);
-    first.behave = untilAborted;
-    await fleet.worker("w0", first, stack);
-    while (engine.machines().length < 1) await Bun.sleep(10);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine } = await fleet.coordinator(false);
+    const first = new ScriptedEngine(2, untilAborted);
+    await fleet.worker("w0", first);
+    await present(engine, 1);
     const cancel = new AbortController();
-    const running = fleet.ask(engine, 1, cancel.signal).catch(() => {});
+    const running = fleet.ask(engine, 1, { signal: cancel.signal }).catch(() => {});
     while (first.started.length < 1) await Bun.sleep(10);
     // The worker has requested another operation for its second lane.
     first.lanes = 1;
-    const events: string[] = [];
-    const waiting = fleet.ask(engine, 2, undefined, recordOf(events));
+    const record = notedRecord();
+    const waiting = fleet.ask(engine, 2, { record });
     while (engine.counts.published < 2) await Bun.sleep(10);
-    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    await fleet.worker("w1");
     first.lanes = 0;
     expect(textOf(await waiting)).toBe(expected(2));
-    expect([events, first.started.length]).toEqual([["started"], 1]);
+    expect([record.noted, first.started.length]).toEqual([["start"], 1]);
     cancel.abort();
     await running;
   });
 
   test.concurrent("a running worker offers the models that are installed, and no longer those that are removed", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await fleet.coordinator(false, stack);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine } = await fleet.coordinator(false);
     const installed: WorkerModel[] = [];
-    const other = new ScriptedEngine(1);
-    await fleet.worker("w0", other, stack, { models: () => [...installed] });
+    const other = new ScriptedEngine();
+    await fleet.worker("w0", other, { models: () => [...installed] });
     const offered = () => engine.machines()[0]?.models;
     while (offered() === undefined) await Bun.sleep(10);
     const running = fleet.ask(engine, 1);

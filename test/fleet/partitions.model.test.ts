@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { partitions, partitionsObstacle } from "../../tools/endurance/partitions.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe } from "../support/whisper.ts";
 
 const obstacle = await partitionsObstacle();
 if (obstacle !== null) console.warn(`SKIPPED: partitions of a fleet; ${obstacle}`);

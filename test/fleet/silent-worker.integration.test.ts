@@ -1,11 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Consumer, jetstream } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import pino from "pino";
 import { natsServerProgram } from "../../harness/nats-server.ts";
-import type { FleetEngineOptions } from "../../src/fleet/index.ts";
-import { encode, unpack, workSchema } from "../../src/fleet/messages.ts";
-import { build, expected, model, notedRecord, ScriptedEngine, ScriptedFleet, textOf } from "./scripted-fleet.ts";
+import { unpack, workSchema } from "../../src/fleet/messages.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
+import {
+  build,
+  expected,
+  model,
+  presenceOf,
+  present,
+  ScriptedEngine,
+  ScriptedFleet,
+  textOf,
+} from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
@@ -29,34 +37,18 @@ const ways = {
 
 /** Each test has a broker of its own, so that all of them wait at the same time. */
 describe.skipIf(program === null)("a worker that fetches operations and never reports them", () => {
-  async function coordinator(
-    fleet: ScriptedFleet,
-    stack: AsyncDisposableStack,
-    others: Partial<FleetEngineOptions> = {},
-  ) {
+  async function coordinator(fleet: ScriptedFleet) {
     const lines: Record<string, unknown>[] = [];
     const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
     const reportLimits = { milliseconds: () => REPORT_MILLISECONDS, checkMilliseconds: 50 };
-    const own = await fleet.coordinator(false, stack, undefined, { log, reportLimits, ...others });
+    const own = await fleet.coordinator(false, { log, reportLimits });
     return { ...own, silent: () => lines.filter(({ event }) => event === "fleet.operation_unreported") };
   }
 
-  async function silentWorker(
-    fleet: ScriptedFleet,
-    machine: string,
-    way: "working" | "ack",
-    stack: AsyncDisposableStack,
-  ): Promise<Silent> {
-    const connection = await connect({ servers: fleet.broker.url, inboxPrefix: `_INBOX.${machine}`, reconnect: false });
-    stack.defer(() => connection.close());
+  async function silentWorker(fleet: ScriptedFleet, machine: string, way: "working" | "ack"): Promise<Silent> {
+    const connection = await fleet.intrude(machine);
     const report = (holds: readonly string[]) =>
-      connection.publish(
-        `transcribe.presence.${machine}`,
-        encode({
-          ...{ machine, instance: "i", version: "1", build, models: [model.sha256], devices: ["CPU"], lanes: 1 },
-          ...{ busy: 0, clock: Date.now(), trouble: null, leaves: false, holds },
-        }),
-      );
+      connection.publish(`transcribe.presence.${machine}`, presenceOf(machine, holds));
     report([]);
     let consumer: Consumer | null = null;
     const fetch = async () => {
@@ -65,28 +57,23 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
       if (message === null) throw new Error("no operation arrives");
       if (way === "ack") message.ack();
       const beats = setInterval(() => way === "working" && message.working(), 100);
-      stack.defer(() => clearInterval(beats));
+      fleet.defer(() => clearInterval(beats));
       return unpack(workSchema, message.data).header.id;
     };
     return { fetch, report };
   }
 
-  const present = async (machines: () => readonly unknown[], count: number) => {
-    while (machines().length < count) await Bun.sleep(10);
-  };
-
   for (const [what, way] of Object.entries(ways)) {
     test.concurrent(`and ${what} loses the part to another one, without an attempt`, async () => {
-      await using fleet = await ScriptedFleet.start(program ?? "");
-      await using stack = new AsyncDisposableStack();
-      const { engine, silent } = await coordinator(fleet, stack);
-      const worker = await silentWorker(fleet, "w0", way, stack);
-      await present(() => engine.machines(), 1);
+      await using fleet = await ScriptedFleet.start(program);
+      const { engine, silent } = await coordinator(fleet);
+      const worker = await silentWorker(fleet, "w0", way);
+      await present(engine, 1);
       const record = notedRecord();
-      const running = fleet.ask(engine, 1, undefined, record);
+      const running = fleet.ask(engine, 1, { record });
       await worker.fetch();
-      const other = new ScriptedEngine(1);
-      await fleet.worker("w1", other, stack);
+      const other = new ScriptedEngine();
+      await fleet.worker("w1", other);
       expect(textOf(await fleet.ask(engine, 2))).toBe(expected(2));
       expect(textOf(await running)).toBe(expected(1));
       expect([record.noted, other.started]).toEqual([["start"], ["transcribe part2", "transcribe part1"]]);
@@ -98,11 +85,10 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
   }
 
   test.concurrent("and lists them as its own is named, and gets none after three", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine, silent } = await coordinator(fleet, stack);
-    const worker = await silentWorker(fleet, "w0", "working", stack);
-    await present(() => engine.machines(), 1);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine, silent } = await coordinator(fleet);
+    const worker = await silentWorker(fleet, "w0", "working");
+    await present(engine, 1);
     const running: Promise<unknown>[] = [];
     for (let at = 1; at <= 3; at++) {
       running.push(fleet.ask(engine, at).catch(() => {}));
@@ -117,13 +103,12 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
   });
 
   test.concurrent("and takes a part again and again loses it to the coordinator's own engine", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine, local } = await coordinator(fleet, stack);
-    const worker = await silentWorker(fleet, "w0", "working", stack);
-    await present(() => engine.machines(), 1);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine, local } = await coordinator(fleet);
+    const worker = await silentWorker(fleet, "w0", "working");
+    await present(engine, 1);
     const record = notedRecord();
-    const running = fleet.ask(engine, 1, undefined, record);
+    const running = fleet.ask(engine, 1, { record });
     const ids = [await worker.fetch(), await worker.fetch()];
     expect(textOf(await running)).toBe(expected(1));
     expect([new Set(ids).size, local.started]).toEqual([2, ["transcribe part1"]]);
@@ -131,20 +116,19 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
   });
 
   test.concurrent("takes nothing from workers that report: neither what runs, nor what waits for a lane or in the broker", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine, silent } = await coordinator(fleet, stack);
-    const other = new ScriptedEngine(1);
-    await fleet.worker("w0", other, stack);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine, silent } = await coordinator(fleet);
+    const other = new ScriptedEngine();
+    await fleet.worker("w0", other);
     expect(textOf(await fleet.ask(engine, 0))).toBe(expected(0));
     const gate = Promise.withResolvers<void>();
     other.behave = () => gate.promise;
     const running = [1, 2, 3].map((at) => fleet.ask(engine, at));
     // Another machine has a lane and fetches nothing, so that one operation waits in the broker.
-    await silentWorker(fleet, "w1", "working", stack);
-    await present(() => engine.machines(), 2);
+    await silentWorker(fleet, "w1", "working");
+    await present(engine, 2);
     while (engine.counts.published < 4) await Bun.sleep(10);
-    const broker = await fleet.connect("inspector", stack);
+    const broker = await fleet.connect("inspector");
     await Bun.sleep(2 * REPORT_MILLISECONDS);
     expect((await broker.stream.report())?.messages).toBe(3);
     gate.resolve();
@@ -154,20 +138,19 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
   });
 
   test.concurrent("because the coordinator does not answer it pauses, and another one gets the part", async () => {
-    await using fleet = await ScriptedFleet.start(program ?? "");
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(fleet, stack);
-    const broker = await fleet.connect("w0", stack);
+    await using fleet = await ScriptedFleet.start(program);
+    const { engine } = await coordinator(fleet);
+    const broker = await fleet.connect("w0");
     let requests = 0;
     broker.request = () => {
       requests++;
       return Promise.reject(new Error("timeout"));
     };
-    const [mute, other] = [new ScriptedEngine(1), new ScriptedEngine(1)];
-    await fleet.worker("w0", mute, stack, { broker });
+    const [mute, other] = [new ScriptedEngine(), new ScriptedEngine()];
+    await fleet.worker("w0", mute, { broker });
     const running = fleet.ask(engine, 1);
     while (requests === 0) await Bun.sleep(10);
-    await fleet.worker("w1", other, stack);
+    await fleet.worker("w1", other);
     expect(textOf(await running)).toBe(expected(1));
     expect([requests, mute.started, other.started]).toEqual([1, [], ["transcribe part1"]]);
   });

@@ -7,9 +7,9 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { requireAccount } from "../../src/accounts/index.ts";
 import { FileProcesses } from "../../src/folders/file-processes.ts";
-import { addFolder, FolderError, FolderWatcher, listFolders, removeFolder } from "../../src/folders/index.ts";
+import { addFolder, FolderError, type FolderWatcher, listFolders, removeFolder } from "../../src/folders/index.ts";
 import { canHang, HangingDisk } from "../support/hanging-disk.ts";
-import { FolderBench } from "./folder-bench.ts";
+import { FolderBench, until } from "./folder-bench.ts";
 
 setDefaultTimeout(180_000);
 
@@ -38,20 +38,9 @@ async function benchOnDisk(): Promise<{ bench: FolderBench; disk: HangingDisk }>
 const shortProcesses = (silentMilliseconds = 1000) => new FileProcesses({ silentMilliseconds });
 
 function watch(bench: FolderBench, processes = shortProcesses()): FolderWatcher {
-  const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
-  const watcher = new FolderWatcher({
-    ...{ ...bench.services, own: () => bench.own, processes },
-    ...{ settings: () => settings, clock: () => performance.now() },
-  });
+  const watcher = bench.watch({ processes });
   stacks.at(-1)?.defer(() => watcher.stop());
-  watcher.start();
   return watcher;
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (const giveUpAt = performance.now() + 120_000; !isTrue(); await Bun.sleep(5)) {
-    if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}`);
-  }
 }
 
 describe.if(canHang)("folders that write to one directory on a file system without hard links", () => {

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileProcesses } from "../../src/folders/file-processes.ts";
-import { FolderWatcher, listFolders } from "../../src/folders/index.ts";
+import { listFolders } from "../../src/folders/index.ts";
 import { readMarker } from "../../src/folders/marker.ts";
 import { OpenDirectory } from "../../src/folders/open-directory.ts";
-import { FolderBench } from "./folder-bench.ts";
+import { FolderBench, until } from "./folder-bench.ts";
 
 const stack: (() => unknown)[] = [];
 afterEach(async () => {
@@ -17,12 +17,6 @@ function processesOfPaths(silentMilliseconds = 1000): FileProcesses {
   const processes = new FileProcesses({ silentMilliseconds, mountOf: (path) => path });
   stack.push(() => processes.stop());
   return processes;
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (const giveUpAt = performance.now() + 20_000; !isTrue(); await Bun.sleep(5)) {
-    if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}`);
-  }
 }
 
 describe("a process for files", () => {
@@ -80,14 +74,8 @@ describe("a folder whose file system does not answer", () => {
         },
       };
     };
-    const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
-    const watcher = new FolderWatcher({
-      own: () => bench.own,
-      ...{ ...bench.services, diskSpace: { reserve, capacityBytes: () => Number.POSITIVE_INFINITY }, processes },
-      ...{ settings: () => settings, clock: () => performance.now() },
-    });
     bench.put("talk.mp3", `audio${"x".repeat(3_000_000)}`);
-    watcher.start();
+    const watcher = bench.watch({ diskSpace: { reserve, capacityBytes: () => Number.POSITIVE_INFINITY }, processes });
     stack.push(() => watcher.stop());
     await until(() => listFolders(bench.store)[0]?.hindrance === "silent");
     writeFileSync(join(other, "other.mp3"), "audio");

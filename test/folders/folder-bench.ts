@@ -2,21 +2,31 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, statfsSync, writeFi
 import { join } from "node:path";
 import pino from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { type AccountLimits, changeAccount, createAccount, findAccount, Usage } from "../../src/accounts/index.ts";
+import { changeAccount, createAccount, findAccount } from "../../src/accounts/index.ts";
 import { loadSettings, type Settings } from "../../src/config/index.ts";
-import type { ExportFormat } from "../../src/exports/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { DiskSpace } from "../../src/disk/index.ts";
+import { type ExportFormat, ExportMaker } from "../../src/exports/index.ts";
 import { ClosedPlaces, type OwnPlace } from "../../src/folders/closed-places.ts";
 import { Delays } from "../../src/folders/delays.ts";
 import { FolderFiles } from "../../src/folders/folder-files.ts";
 import { type Sight, type VisitServices, visitFolder } from "../../src/folders/folder-visit.ts";
-import { type AddedFolder, addFolder, type Folder, listFolders, removeFolder } from "../../src/folders/index.ts";
+import {
+  type AddedFolder,
+  addFolder,
+  type Folder,
+  FolderWatcher,
+  listFolders,
+  removeFolder,
+} from "../../src/folders/index.ts";
 import { SeenFiles } from "../../src/folders/seen-files.ts";
-import { ExportAnswers, TranscriptionCreator } from "../../src/http/index.ts";
+import { RecordingIntake } from "../../src/intake/index.ts";
 import { Library } from "../../src/library/index.ts";
 import type { probeRecording } from "../../src/media/index.ts";
-import { Recordings, type Segment } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
-import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { type AccountLimits, Usage } from "../../src/usage/index.ts";
 import { ownFileSystem } from "./own-file-system.ts";
 
 const MINUTE = 60_000;
@@ -53,7 +63,7 @@ export class FolderBench implements Disposable {
   readonly recordings: Recordings;
   readonly library: Library;
   readonly usage: Usage;
-  readonly creator: TranscriptionCreator;
+  readonly intake: RecordingIntake;
   readonly log: string[] = [];
   limits: Settings["limits"] = loadSettings({ file: undefined, environment: {}, flags: {} }).limits;
   /** Milliseconds since the epoch; visits use it as their clock, too. */
@@ -91,17 +101,11 @@ export class FolderBench implements Disposable {
       return this.freeBytes === null ? disk : Object.assign(disk, { bsize: 1, bavail: this.freeBytes, blocks: 1e12 });
     };
     const diskSpace = new DiskSpace(dataDirectory.root, () => 0, statfs);
-    const exports = new ExportAnswers({
-      isDeleted: (id) => recordings.get(id) === null,
-      ...{ dataDirectory, diskSpace, now },
-    });
+    const exports = new ExportMaker({ dataDirectory, diskSpace });
     const speechModel = () => ({ id: "whisper-base", languages });
-    this.creator = new TranscriptionCreator({
-      ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace, speechModel, probe },
-      metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now }),
+    this.intake = new RecordingIntake({
+      ...{ recordings, library, usage, limits, now, diskSpace, probe },
       queue: { add() {} },
-      fetchEnabled: () => false,
-      checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
       refusal: () => null,
     });
     this.services = {
@@ -109,7 +113,7 @@ export class FolderBench implements Disposable {
       files: new FolderFiles(store, now),
       fileSystemOf: () => ownFileSystem,
       closedPlaces: () => new ClosedPlaces(this.own),
-      intake: this.creator.intake,
+      intake: this.intake,
     };
     this.#seen = new SeenFiles(now);
     this.#delays = new Delays(now);
@@ -158,6 +162,17 @@ export class FolderBench implements Disposable {
   setLimits(limits: AccountLimits): void {
     const account = findAccount(this.store, "acme");
     if (account !== null) changeAccount(this.store, account, operator, { limits });
+  }
+
+  /** Starts to watch the folders, with visits every few milliseconds and files that settle at once. */
+  watch(options: Partial<ConstructorParameters<typeof FolderWatcher>[0]> = {}): FolderWatcher {
+    const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
+    const watcher = new FolderWatcher({
+      ...{ ...this.services, own: () => this.own, settings: () => settings, clock: () => performance.now() },
+      ...options,
+    });
+    watcher.start();
+    return watcher;
   }
 
   /** Writes a file into the folder. */
@@ -230,6 +245,13 @@ export class FolderBench implements Disposable {
   [Symbol.dispose](): void {
     this.store.$client.close();
     this.#temporary?.[Symbol.dispose]();
+  }
+}
+
+/** Waits until a condition is true. @throws {Error} after two minutes */
+export async function until(isTrue: () => boolean): Promise<void> {
+  for (const giveUpAt = performance.now() + 120_000; !isTrue(); await Bun.sleep(5)) {
+    if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}`);
   }
 }
 

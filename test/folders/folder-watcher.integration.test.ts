@@ -2,25 +2,16 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changeAccount, deleteAccount, requireAccount } from "../../src/accounts/index.ts";
-import { FolderWatcher, listFolders } from "../../src/folders/index.ts";
-import { FolderBench } from "./folder-bench.ts";
+import { type FolderWatcher, listFolders } from "../../src/folders/index.ts";
+import { FolderBench, until } from "./folder-bench.ts";
 
 const operator = { actor: "operator", now: 0 };
 const running: FolderWatcher[] = [];
 
-/** Starts to watch the folders of a bench, with visits every few milliseconds and files that settle at once. */
-function watch(bench: FolderBench, clock = () => performance.now(), own = bench.own): FolderWatcher {
-  const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
-  const watcher = new FolderWatcher({ ...bench.services, own: () => own, settings: () => settings, clock });
-  watcher.start();
+function watch(bench: FolderBench, options?: Parameters<FolderBench["watch"]>[0]): FolderWatcher {
+  const watcher = bench.watch(options);
   running.push(watcher);
   return watcher;
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (const giveUpAt = performance.now() + 20_000; !isTrue(); await Bun.sleep(5)) {
-    if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}`);
-  }
 }
 
 afterEach(async () => {
@@ -51,7 +42,7 @@ describe("a watcher of folders", () => {
     using bench = await FolderBench.create();
     bench.put("talk.mp3", "audio");
     const place = { path: join(bench.path, "settings.toml"), what: "the settings file", isFile: true };
-    const watcher = watch(bench, undefined, [place]);
+    const watcher = watch(bench, { own: () => [place] });
     await until(() => bench.folder.hindrance === "closed");
     expect(watcher.overview().hindered).toEqual(new Map([["closed", 1]]));
     expect(bench.log.filter((line) => line.includes('"hindrance":"closed"'))).toHaveLength(1);
@@ -140,7 +131,7 @@ describe("a watcher of folders", () => {
       return promise;
     };
     bench.services = { ...bench.services, exports: { make } };
-    const watcher = watch(bench, () => time);
+    const watcher = watch(bench, { clock: () => time });
     await until(() => bench.recordings.open.counts().queued === 1);
     await bench.complete();
     await hanging.promise;

@@ -17,6 +17,8 @@ import {
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { changeAccount, createAccount, deleteAccount, requireAccount } from "../../src/accounts/index.ts";
+import { tables } from "../../src/database/index.ts";
+import { MachineError } from "../../src/disk/index.ts";
 import { ExportError, ExportTooLargeError } from "../../src/exports/index.ts";
 import { ClosedPlaces } from "../../src/folders/closed-places.ts";
 import type { Entries, FileSystem } from "../../src/folders/file-calls.ts";
@@ -24,7 +26,7 @@ import { HindranceError } from "../../src/folders/hindrances.ts";
 import { FolderError, listFolders } from "../../src/folders/index.ts";
 import { OpenDirectory } from "../../src/folders/open-directory.ts";
 import { OpenFile } from "../../src/folders/open-file.ts";
-import { isRecordingId, MachineError, tables } from "../../src/storage/index.ts";
+import { isRecordingId } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { FolderBench } from "./folder-bench.ts";
 import { ownFileSystem } from "./own-file-system.ts";
@@ -164,11 +166,13 @@ describe("a file in a watched folder", () => {
     await bench.visitSettled();
     await bench.complete();
     const { move } = OpenDirectory.prototype;
-    OpenDirectory.prototype.move = function (...args) {
-      OpenDirectory.prototype.move = move;
+    using _move = spyOn(OpenDirectory.prototype, "move").mockImplementationOnce(function (
+      this: OpenDirectory,
+      ...args
+    ) {
       bench.put("talk.mp3", "audio of the last moment");
       return move.apply(this, args);
-    };
+    });
     await bench.visit();
     expect(bench.entries()).toEqual(["talk.mp3", "talk.srt"]);
     await bench.finish();
@@ -200,50 +204,34 @@ describe("a file in a watched folder", () => {
     using bench = await FolderBench.create({ formats: ["srt"] });
     const { openFile } = OpenDirectory.prototype;
     // Root may read every file.
-    OpenDirectory.prototype.openFile = function (name) {
+    using spy = spyOn(OpenDirectory.prototype, "openFile").mockImplementation(function (this: OpenDirectory, name) {
       const denied = Object.assign(new Error("permission denied"), { code: "EACCES" });
       return name === "closed.mp3" ? Promise.reject(denied) : openFile.call(this, name);
-    };
-    try {
-      bench.put("closed.mp3", "audio closed");
-      bench.put("talk.mp3", "audio");
-      expect(await bench.visitSettled()).toMatchObject({ waiting: 1, hindrance: "denied" });
-      expect(await bench.visit()).toMatchObject({ waiting: 1, hindrance: "denied" });
-      expect(bench.recordingNames()).toEqual(["talk"]);
-    } finally {
-      OpenDirectory.prototype.openFile = openFile;
-    }
+    });
+    bench.put("closed.mp3", "audio closed");
+    bench.put("talk.mp3", "audio");
+    expect(await bench.visitSettled()).toMatchObject({ waiting: 1, hindrance: "denied" });
+    expect(await bench.visit()).toMatchObject({ waiting: 1, hindrance: "denied" });
+    expect(bench.recordingNames()).toEqual(["talk"]);
+    spy.mockRestore();
     await bench.finish();
     expect(bench.entries()).toEqual(["closed.srt", "done/closed.mp3", "done/talk.mp3", "talk.srt"]);
   });
 
   test("that can't be moved gets its results once, and is moved when that is possible", async () => {
     using bench = await FolderBench.create({ formats: ["srt", "docx"] });
-    const { exports } = bench.services;
-    let made = 0;
-    const make: typeof exports.make = (...args) => {
-      made += 1;
-      return exports.make(...args);
-    };
-    bench.services = { ...bench.services, exports: { make } };
-    const { move } = OpenDirectory.prototype;
-    let moves = 0;
-    OpenDirectory.prototype.move = () => {
-      moves += 1;
-      return Promise.reject(Object.assign(new Error("not permitted"), { code: "EPERM" }));
-    };
-    try {
-      bench.put("talk.mp3", "audio");
-      await bench.visitSettled();
-      await bench.complete();
-      for (let visit = 0; visit < 3; visit++) expect(await bench.visit()).toMatchObject({ hindrance: "unmovable" });
-      expect([made, moves]).toEqual([2, 1]);
-      expect(bench.files.open(bench.folder.id)).toMatchObject([{ state: "moving" }]);
-    } finally {
-      OpenDirectory.prototype.move = move;
-    }
+    using make = spyOn(bench.services.exports, "make");
+    const denied = Object.assign(new Error("not permitted"), { code: "EPERM" });
+    using move = spyOn(OpenDirectory.prototype, "move").mockImplementation(() => Promise.reject(denied));
+    bench.put("talk.mp3", "audio");
+    await bench.visitSettled();
+    await bench.complete();
+    for (let visit = 0; visit < 3; visit++) expect(await bench.visit()).toMatchObject({ hindrance: "unmovable" });
+    expect([make.mock.calls.length, move.mock.calls.length]).toEqual([2, 1]);
+    expect(bench.files.open(bench.folder.id)).toMatchObject([{ state: "moving" }]);
+    move.mockRestore();
     await bench.finish();
-    expect([made, bench.entries()]).toEqual([2, ["done/talk.mp3", "talk.docx", "talk.srt"]]);
+    expect([make.mock.calls.length, bench.entries()]).toEqual([2, ["done/talk.mp3", "talk.docx", "talk.srt"]]);
   });
 
   test("that can't be read, or is too large for the disk now, delays no other", async () => {
@@ -255,23 +243,20 @@ describe("a file in a watched folder", () => {
     };
     bench.services = { ...bench.services, diskSpace: { reserve, capacityBytes: () => 1000 } };
     const { read } = OpenFile.prototype;
-    OpenFile.prototype.read = async function (position, length) {
-      const bytes = await read.call(this, position, length);
+    using spy = spyOn(OpenFile.prototype, "read").mockImplementation(async function (this: OpenFile, ...place) {
+      const bytes = await read.apply(this, place);
       if (bytes.includes("broken")) throw Object.assign(new Error("input/output error"), { code: "EIO" });
       return bytes;
-    };
-    try {
-      bench.put("a.mp3", "audio broken");
-      bench.put("b.mp3", `audio ${"x".repeat(200)}`);
-      bench.put("c.mp3", `audio ${"x".repeat(2000)}`);
-      bench.put("d.mp3", "audio");
-      expect(await bench.visitSettled()).toMatchObject({ waiting: 2, hindrance: "server_full" });
-      expect(bench.recordingNames()).toEqual(["d"]);
-      await bench.visit();
-      expect(bench.read("failed/c.mp3.txt")).toContain("larger than the disk of the server");
-    } finally {
-      OpenFile.prototype.read = read;
-    }
+    });
+    bench.put("a.mp3", "audio broken");
+    bench.put("b.mp3", `audio ${"x".repeat(200)}`);
+    bench.put("c.mp3", `audio ${"x".repeat(2000)}`);
+    bench.put("d.mp3", "audio");
+    expect(await bench.visitSettled()).toMatchObject({ waiting: 2, hindrance: "server_full" });
+    expect(bench.recordingNames()).toEqual(["d"]);
+    await bench.visit();
+    expect(bench.read("failed/c.mp3.txt")).toContain("larger than the disk of the server");
+    spy.mockRestore();
     bench.services = { ...bench.services, diskSpace };
     await bench.finish();
     expect(bench.recordingNames()).toEqual(["d", "a", "b"]);
@@ -338,23 +323,14 @@ describe("a file in a watched folder", () => {
     await bench.visitSettled();
     rmSync(join(bench.path, "talk.mp3"));
     for (let file = 0; file < 600; file++) bench.put(`new ${file}.mp3`, "");
-    const { describeAll } = OpenDirectory.prototype;
-    let described = 0;
-    OpenDirectory.prototype.describeAll = function (names, ...rest) {
-      described += names.length;
-      return describeAll.call(this, names, ...rest);
-    };
-    try {
-      const counts: number[] = [];
-      for (let visit = 0; visit < 3; visit++) {
-        described = 0;
-        await bench.visit();
-        counts.push(described);
-      }
-      expect(counts).toEqual([600, 500, 500]);
-    } finally {
-      OpenDirectory.prototype.describeAll = describeAll;
+    using describeAll = spyOn(OpenDirectory.prototype, "describeAll");
+    const counts: number[] = [];
+    for (let visit = 0; visit < 3; visit++) {
+      await bench.visit();
+      counts.push(describeAll.mock.calls.reduce((sum, [names]) => sum + names.length, 0));
+      describeAll.mockClear();
     }
+    expect(counts).toEqual([600, 500, 500]);
   });
 
   test("gets all its results with the same number", async () => {
@@ -527,7 +503,7 @@ describe("limits of the account", () => {
     for (let file = 1; file <= 9; file++) bench.put(`${file}.mp3`, `audio ${file}`);
     expect(await bench.visitSettled()).toMatchObject({ waiting: 5, hindrance: "places" });
     expect(bench.recordings.open.counts().queued).toBe(4);
-    const place = bench.creator.intake.limits.admitReplay(requireAccount(bench.store, "acme"));
+    const place = bench.intake.limits.admitReplay(requireAccount(bench.store, "acme"));
     place.release();
     await bench.complete();
     bench.setLimits({ creates_per_hour: 6 });
@@ -806,14 +782,7 @@ describe("adding a folder", () => {
     symlinkSync("/etc/passwd", join(bench.path, "link.mp3"));
     const addedAt = bench.time;
     await bench.add(bench.path, { confirmedFiles: 6, addedAt });
-    let probes = 0;
-    const { intake } = bench.services;
-    const examine: typeof intake.examine = (...args) => {
-      probes += 1;
-      return intake.examine(...args);
-    };
-    const { limits, enterFile } = intake;
-    bench.services = { ...bench.services, intake: { limits, examine, enterFile: enterFile.bind(intake) } };
+    using examine = spyOn(bench.intake, "examine");
     const before = bench.entries();
     const kept = before.filter((name) => name !== "d.mp3");
     while (bench.time - addedAt < 3_600_000 - 5 * 60_000) {
@@ -826,7 +795,7 @@ describe("adding a folder", () => {
     const { incomplete } = await bench.visit();
     expect(incomplete.map(({ doubt }) => doubt)).toEqual(kept.map(() => "first_hour"));
     // They are not examined with ffmpeg at each visit.
-    expect(probes).toBeLessThan(10);
+    expect(examine.mock.calls.length).toBeLessThan(10);
     bench.put("a.mp3", "audio, complete now");
     await bench.visitSettled();
     expect(bench.recordingNames()).toEqual(["d", "a"]);

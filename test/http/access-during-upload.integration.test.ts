@@ -1,10 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { type AccountChanges, changeAccount, revokeKey, rotateKey } from "../../src/accounts/index.ts";
+import { type AccountChanges, changeAccount } from "../../src/accounts/index.ts";
+import { revokeKey, rotateKey } from "../../src/keys/index.ts";
 import { probeRecording } from "../../src/media/index.ts";
-import { post, SlowUpload } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { post, SlowUpload } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type AccountChanges, changeAccount } from "../../src/accounts/index.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const minute = 60_000;
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
 import { type AccountChanges, changeAccount } from "../../src/accounts/index.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const server = new ApiServer({ limits: { requests_per_minute: 30 } });
 afterAll(() => server[Symbol.dispose]());

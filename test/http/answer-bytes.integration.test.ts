@@ -2,16 +2,21 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { Static, TSchema } from "@sinclair/typebox";
 import { bodyOf } from "../../harness/client.ts";
 import { segmentPageContract } from "../../harness/contract.ts";
-import { comparisonSchema, replacementPageSchema } from "../../src/console/contract/corrections.ts";
-import { findSchema, outlineSchema, segmentPageSchema } from "../../src/console/contract/transcript.ts";
+import {
+  comparisonSchema,
+  findSchema,
+  outlineSchema,
+  replacementPageSchema,
+  segmentPageSchema,
+} from "../../src/console/contract/index.ts";
+import { tables } from "../../src/database/index.ts";
 import { MAX_HELD_BYTES } from "../../src/http/shared/held-answers.ts";
 import { MAX_PAGE_BYTES } from "../../src/http/shared/query.ts";
-import { tables } from "../../src/storage/index.ts";
 import { MAX_VOICES } from "../../src/voices/index.ts";
-import { type Browser, ConsoleServer } from "../console/support.ts";
+import { type Browser, ConsoleServer } from "../support/console.ts";
+import type { KeyClient } from "../support/http.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 import { end, nextQueued, post, usualParts } from "./compat/support.ts";
-import type { KeyClient } from "./support.ts";
 
 setDefaultTimeout(120_000);
 
@@ -100,7 +105,8 @@ function fillAccount(accountId: string): void {
 
 const get = (path: () => string) => (): Promise<Response> => operator.fetch(path());
 const data = (path: () => string) => get(() => `/data${path()}`);
-const send = (method: string, path: () => string, body: () => unknown) => () => operator.send(method, path(), body());
+const send = (method: string, requestOf: () => [path: string, body: object]) => () =>
+  operator.send(method, ...requestOf());
 const api =
   (path: () => string, init: RequestInit = {}) =>
   () =>
@@ -204,24 +210,8 @@ const table: readonly Row[] = [
     () => operator.fetch("/back-channel-logout", { method: "POST", body: `logout_token=${junk}` }),
   ],
   ["GET /console/data/sign-in-methods", 8 * 1024, data(() => "/sign-in-methods")],
-  [
-    "POST /console/data/session",
-    8 * 1024,
-    send(
-      "POST",
-      () => "/session",
-      () => ({ token: junk }),
-    ),
-  ],
-  [
-    "POST /console/data/provider-sign-in",
-    8 * 1024,
-    send(
-      "POST",
-      () => "/provider-sign-in",
-      () => ({ page: junk }),
-    ),
-  ],
+  ["POST /console/data/session", 8 * 1024, send("POST", () => ["/session", { token: junk }])],
+  ["POST /console/data/provider-sign-in", 8 * 1024, send("POST", () => ["/provider-sign-in", { page: junk }])],
   ["GET /console/data/session", 8 * 1024, data(() => "/session")],
   ["GET /console/data/overview", MIB, data(() => "/overview")],
   ["GET /console/data/events", MIB, async () => await firstEvent()],
@@ -273,11 +263,7 @@ const table: readonly Row[] = [
   [
     "PUT /console/data/recordings/:id/speakers",
     256 * 1024,
-    send(
-      "PUT",
-      () => `/recordings/${long}/speakers`,
-      () => ({ names: { 0: "人".repeat(100) } }),
-    ),
+    send("PUT", () => [`/recordings/${long}/speakers`, { names: { 0: "人".repeat(100) } }]),
   ],
   [
     "POST /console/data/recordings/:id/corrections",
@@ -314,41 +300,21 @@ const table: readonly Row[] = [
   [
     "POST /console/data/recordings/:id/voices",
     8 * 1024,
-    send(
-      "POST",
-      () => `/recordings/${long}/voices`,
-      () => ({ speaker: "A" }),
-    ),
+    send("POST", () => [`/recordings/${long}/voices`, { speaker: "A" }]),
   ],
   [
     "POST /console/data/recordings/:id/proposals",
     8 * 1024,
-    send(
-      "POST",
-      () => `/recordings/${long}/proposals`,
-      () => ({ speaker: "A", voice: "voice-1", confirmed: true }),
-    ),
+    send("POST", () => [`/recordings/${long}/proposals`, { speaker: "A", voice: "voice-1", confirmed: true }]),
   ],
   ["GET /console/data/accounts", MAX_PAGE_BYTES + 64 * 1024, data(() => "/accounts?limit=100")],
   ["GET /console/data/accounts/:id/voices", 256 * 1024, data(() => `/accounts/${client.accountId}/voices`)],
-  [
-    "PUT /console/data/voices/:id",
-    256 * 1024,
-    send(
-      "PUT",
-      () => "/voices/voice-1",
-      () => ({ name: "人".repeat(100) }),
-    ),
-  ],
+  ["PUT /console/data/voices/:id", 256 * 1024, send("PUT", () => ["/voices/voice-1", { name: "人".repeat(100) }])],
   ["DELETE /console/data/voices/:id", 256 * 1024, () => operator.send("DELETE", "/voices/voice-2")],
   [
     "POST /console/data/keys",
     8 * 1024,
-    send(
-      "POST",
-      () => "/keys",
-      () => ({ account: client.accountId, name: "人".repeat(100) }),
-    ),
+    send("POST", () => ["/keys", { account: client.accountId, name: "人".repeat(100) }]),
   ],
   ["DELETE /console/data/keys/:id", 8 * 1024, () => operator.send("DELETE", "/keys/key-2")],
   ["GET /console/data/recordings/:id/processing", 64 * 1024, data(() => `/recordings/${long}/processing`)],
@@ -373,10 +339,8 @@ const table: readonly Row[] = [
 
 async function processAgain() {
   await Bun.write(server.api.dataDirectory.audio.pathOf(long), "audio");
-  const answer = await operator.send("POST", `/recordings/${long}/processing`, {
-    model: "whisper-base",
-    language: null,
-  });
+  const choice = { model: "whisper-base", language: null };
+  const answer = await operator.send("POST", `/recordings/${long}/processing`, choice);
   expect(answer.status).toBe(200);
   return answer;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
 import { clientOf, parseNetworks } from "../../src/http/shared/client.ts";
-import { ApiServer, clientAt } from "./support.ts";
+import { ApiServer, clientAt } from "../support/http.ts";
 
 const proxies = parseNetworks(["10.0.0.0/8", "127.0.0.1", "::1", "fd00::/8"]);
 const addressOf = (peer: string, headers: Record<string, string>) =>

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { contentDisposition, safeFileName } from "../../src/http/shared/content-disposition.ts";
+import { exportFileName } from "../../src/exports/index.ts";
+import { contentDisposition } from "../../src/http/shared/content-disposition.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -73,7 +74,7 @@ describe("the file name of an export", () => {
     ["\u2025\uff0e", "transcript", "transcript"],
   ];
   test.each(names)("%p is %p in ASCII and %p in full", (name, ascii, full) => {
-    const found = namesIn(contentDisposition(safeFileName(name, "srt"), "ID"));
+    const found = namesIn(contentDisposition(exportFileName(name, "srt"), "ID"));
     expect(found).toEqual({ ascii: `${ascii}.srt`, full: `${full}.srt` });
   });
 
@@ -85,7 +86,7 @@ describe("the file name of an export", () => {
     );
     const unsafe: string[] = [];
     for (let start = 0; start < special.length; start += 8) {
-      const header = contentDisposition(safeFileName(special.slice(start, start + 8).join("a"), "txt"), "ID");
+      const header = contentDisposition(exportFileName(special.slice(start, start + 8).join("a"), "txt"), "ID");
       const { ascii, full } = namesIn(header);
       if (!isSafe(ascii) || !isSafe(full)) unsafe.push(header);
     }
@@ -100,7 +101,7 @@ describe("the file name of an export", () => {
       "👩‍👩‍👧".repeat(99),
       "\uff02".repeat(999),
     ]) {
-      const { ascii, full } = namesIn(contentDisposition(safeFileName(name, "docx"), "ID"));
+      const { ascii, full } = namesIn(contentDisposition(exportFileName(name, "docx"), "ID"));
       expect(ascii.length).toBeLessThan(200);
       expect(Buffer.byteLength(full)).toBeLessThan(200);
       expect([full, isSafe(full)]).toEqual([full, true]);
@@ -128,7 +129,7 @@ describe("the file name of an export", () => {
         fetch: ({ url }) => {
           const name = hostile[Number(new URL(url).pathname.slice(1))] ?? "";
           return new Response("x", {
-            headers: { "Content-Disposition": contentDisposition(safeFileName(name, "txt"), "ID") },
+            headers: { "Content-Disposition": contentDisposition(exportFileName(name, "txt"), "ID") },
           });
         },
       });
@@ -140,7 +141,7 @@ describe("the file name of an export", () => {
           stdio: ["ignore", "ignore", "inherit"],
         });
         expect(await curl.exited).toBe(0);
-        expect(readdirSync(inside)).toEqual([namesIn(contentDisposition(safeFileName(name, "txt"), "ID")).ascii]);
+        expect(readdirSync(inside)).toEqual([namesIn(contentDisposition(exportFileName(name, "txt"), "ID")).ascii]);
       }
       expect(readdirSync(folder.path)).toEqual(["outer"]);
       expect(readdirSync(join(folder.path, "outer"))).toEqual(["inner"]);

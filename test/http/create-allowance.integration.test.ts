@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { type AccountLimits, changeAccount } from "../../src/accounts/index.ts";
-import { post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { changeAccount } from "../../src/accounts/index.ts";
+import type { AccountLimits } from "../../src/usage/index.ts";
+import { post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 setDefaultTimeout(60_000);
 

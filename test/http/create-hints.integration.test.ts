@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { errorOf } from "../../harness/client.ts";
 import { fingerprintOf } from "../../src/http/api/idempotency.ts";
-import { someUrl } from "./forms.ts";
-import { ApiServer } from "./support.ts";
+import { someUrl } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 // A link is stored without being fetched, so no recording is needed.
 const server = new ApiServer({ recordingsPerAccount: 1000 });

@@ -2,7 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { available, ffmpegPath, recordingsFolder, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
-import { ApiServer } from "./support.ts";
+import { createHead, FILE_PART } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 setDefaultTimeout(60_000);
 
@@ -24,23 +25,7 @@ describe.if(ready)("POST /transcriptions", () => {
     "refuses a body of %d bytes with 413 by its Content-Length, before a byte is sent",
     async (bytes) => {
       using server = new ApiServer({ uploadBytes: 1000 });
-      const { key } = server.client("first");
-      const answered = Promise.withResolvers<string>();
-      const socket = await Bun.connect({
-        hostname: "127.0.0.1",
-        port: server.port,
-        socket: { data: (_, bytes) => answered.resolve(bytes.toString()), close: () => answered.resolve("closed") },
-      });
-      const lines = [
-        "POST /api/public/v1/transcriptions HTTP/1.1",
-        "Host: localhost",
-        `Authorization: Bearer ${key}`,
-        "Content-Type: multipart/form-data; boundary=x",
-        `Content-Length: ${bytes}`,
-      ];
-      socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-      const answer = await answered.promise;
-      socket.terminate();
+      const answer = await server.raw(createHead(server.client("first").key, bytes));
       expect(answer).toStartWith("HTTP/1.1 413");
       expect(answer).toContain('"error":"file_too_large"');
       expect(answer.toLowerCase()).toContain("x-request-id:");
@@ -54,8 +39,7 @@ describe.if(ready)("POST /transcriptions", () => {
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
-        if (sent++ === 0)
-          controller.enqueue(Buffer.from('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'));
+        if (sent++ === 0) controller.enqueue(Buffer.from(FILE_PART));
         else if (sent < 200) controller.enqueue(piece);
         else controller.close();
       },
@@ -69,16 +53,8 @@ describe.if(ready)("POST /transcriptions", () => {
   test("leaves nothing behind when the connection is lost during the upload, and releases its place", async () => {
     using server = new ApiServer({ recordingsPerAccount: 1 });
     const client = server.client("first");
-    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
     const socket = await Bun.connect({ hostname: "127.0.0.1", port: server.port, socket: { data() {} } });
-    const lines = [
-      "POST /api/public/v1/transcriptions HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${client.key}`,
-      "Content-Type: multipart/form-data; boundary=x",
-      "Content-Length: 1000000",
-    ];
-    socket.write(`${lines.join("\r\n")}\r\n\r\n${head}${"x".repeat(20_000)}`);
+    socket.write(createHead(client.key, 1_000_000) + FILE_PART + "x".repeat(20_000));
     while (server.filesIn("incoming").length === 0) await Bun.sleep(5);
     expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
     socket.terminate();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { createHead, FILE_PART, post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the order of checks of POST /transcriptions", ffmpegPath, jfk);
@@ -25,21 +25,11 @@ describe.if(ready)("POST /transcriptions", () => {
     };
     return { server, client, fill, spend };
   };
-  const tooMuch = (key: string) =>
-    [
-      "POST /api/public/v1/transcriptions HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${key}`,
-      "Content-Type: multipart/form-data; boundary=x",
-      "Idempotency-Key: not one",
-      "Content-Length: 99000000",
-    ].join("\r\n");
-
   test("checks the size before the Idempotency-Key and the limits", async () => {
     const { server, client, spend } = await start();
     using _ = server;
     await spend();
-    const answer = await server.raw(`${tooMuch(client.key)}\r\n\r\n`);
+    const answer = await server.raw(createHead(client.key, 99_000_000, "not one"));
     expect(answer).toContain('"error":"file_too_large"');
   });
 
@@ -127,18 +117,9 @@ describe.if(ready)("the places of an account", () => {
     using server = new ApiServer();
     const client = server.client("first");
     const file = await Bun.file(jfk).bytes();
-    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="talk.mp3"\r\n\r\n';
-    const body = Buffer.concat([Buffer.from(head), file, Buffer.from("\r\n--x--\r\n")]);
+    const body = Buffer.concat([Buffer.from(FILE_PART), file, Buffer.from("\r\n--x--\r\n")]);
     const socket = await Bun.connect({ hostname: "127.0.0.1", port: server.port, socket: { data() {} } });
-    const lines = [
-      "POST /api/public/v1/transcriptions HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${client.key}`,
-      "Content-Type: multipart/form-data; boundary=x",
-      "Idempotency-Key: a",
-      `Content-Length: ${body.length}`,
-    ];
-    const bytes = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
+    const bytes = Buffer.concat([Buffer.from(createHead(client.key, body.length, "a")), body]);
     let sent = socket.write(bytes.subarray(0, -50_000));
     while (sent < bytes.length) {
       sent += socket.write(bytes.subarray(sent));

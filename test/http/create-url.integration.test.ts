@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { bodyOf, errorOf } from "../../harness/client.ts";
 import { transcriptionContract } from "../../harness/contract.ts";
-import { post } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { post } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 describe("POST /transcriptions with a link", () => {
   const server = new ApiServer({ recordingsPerAccount: 1000 });

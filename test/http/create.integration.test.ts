@@ -2,7 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { bodyOf, errorOf } from "../../harness/client.ts";
 import { transcriptionContract } from "../../harness/contract.ts";
-import { ApiServer } from "./support.ts";
+import { FILE_PART } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of POST /transcriptions", ffmpegPath, jfk);
@@ -19,7 +20,8 @@ describe.if(ready)("POST /transcriptions", () => {
   });
 
   /** Returns a form with parts in order. A part may occur twice. */
-  const post = (...parts: [string, string | Blob, string?][]) => {
+  type Part = [name: string, value: string | Blob, fileName?: string];
+  const post = (...parts: Part[]) => {
     const body = new FormData();
     for (const [name, value, fileName] of parts) {
       if (typeof value === "string") body.append(name, value);
@@ -63,79 +65,25 @@ describe.if(ready)("POST /transcriptions", () => {
     expect(response.status).toBe(201);
   });
 
-  const invalid: [string, string, [string, string | Blob, string?][]][] = [
-    ["neither file nor url", "url", [["language", "en"]]],
-    [
-      "both file and url",
-      "url",
-      [
-        ["file", recording, "a.mp3"],
-        ["url", "https://media.example/a.mp3"],
-      ],
-    ],
-    ["a url of another scheme", "url", [["url", "ftp://media.example/a.mp3"]]],
-    ["a url that is none", "url", [["url", "media.example/a.mp3"]]],
-    ["a url with credentials", "url", [["url", "https://user:secret@media.example/a.mp3"]]],
-    ["a url of this machine", "url", [["url", "http://127.0.0.1:8080/a.mp3"]]],
-    ["a url of this machine, spelled oddly", "url", [["url", "http://0x7f.1/a.mp3"]]],
-    ["a url that is too long", "url", [["url", `https://media.example/${"a".repeat(2048)}`]]],
-    [
-      "a language that is none",
-      "language",
-      [
-        ["file", recording, "a.mp3"],
-        ["language", "xx"],
-      ],
-    ],
-    [
-      "a language by its name",
-      "language",
-      [
-        ["file", recording, "a.mp3"],
-        ["language", "English"],
-      ],
-    ],
-    [
-      "the model's own code of a language",
-      "language",
-      [
-        ["file", recording, "a.mp3"],
-        ["language", "jw"],
-      ],
-    ],
-    [
-      "an empty language",
-      "language",
-      [
-        ["file", recording, "a.mp3"],
-        ["language", ""],
-      ],
-    ],
-    [
-      "two files",
-      "file",
-      [
-        ["file", recording, "a.mp3"],
-        ["file", recording, "b.mp3"],
-      ],
-    ],
-    [
-      "two languages",
-      "language",
-      [
-        ["language", "en"],
-        ["file", recording, "a.mp3"],
-        ["language", "en"],
-      ],
-    ],
-    [
-      "two urls",
-      "url",
-      [
-        ["url", "https://media.example/a"],
-        ["url", "https://media.example/a"],
-      ],
-    ],
+  const file: Part = ["file", recording, "a.mp3"];
+  const url = (text: string): Part => ["url", text];
+  const language = (text: string): Part => ["language", text];
+  const invalid: [string, string, Part[]][] = [
+    ["neither file nor url", "url", [language("en")]],
+    ["both file and url", "url", [file, url("https://media.example/a.mp3")]],
+    ["a url of another scheme", "url", [url("ftp://media.example/a.mp3")]],
+    ["a url that is none", "url", [url("media.example/a.mp3")]],
+    ["a url with credentials", "url", [url("https://user:secret@media.example/a.mp3")]],
+    ["a url of this machine", "url", [url("http://127.0.0.1:8080/a.mp3")]],
+    ["a url of this machine, spelled oddly", "url", [url("http://0x7f.1/a.mp3")]],
+    ["a url that is too long", "url", [url(`https://media.example/${"a".repeat(2048)}`)]],
+    ["a language that is none", "language", [file, language("xx")]],
+    ["a language by its name", "language", [file, language("English")]],
+    ["the model's own code of a language", "language", [file, language("jw")]],
+    ["an empty language", "language", [file, language("")]],
+    ["two files", "file", [file, ["file", recording, "b.mp3"]]],
+    ["two languages", "language", [language("en"), file, language("en")]],
+    ["two urls", "url", [url("https://media.example/a"), url("https://media.example/a")]],
     ["an empty file", "file", [["file", new Blob([]), "a.mp3"]]],
     ["a text", "file", [["file", new Blob(["hello, this is no recording"]), "a.mp3"]]],
     ["a file that is sent as a text", "file", [["file", "hello"]]],
@@ -169,16 +117,18 @@ describe.if(ready)("POST /transcriptions", () => {
   }
 
   test("refuses a truncated form with 422 uploaded_file_cannot_be_processed, and stores nothing", async () => {
-    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-    const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes())]);
+    const body = Buffer.concat([Buffer.from(FILE_PART), Buffer.from(await recording.bytes())]);
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const response = await client.fetch("/transcriptions", { method: "POST", body, headers });
     expect((await errorOf(response, 422)).error).toBe("uploaded_file_cannot_be_processed");
   });
 
   test("refuses a wrong Content-Digest with 422 uploaded_file_cannot_be_processed, and accepts a right one", async () => {
-    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-    const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes()), Buffer.from("\r\n--x--\r\n")]);
+    const body = Buffer.concat([
+      Buffer.from(FILE_PART),
+      Buffer.from(await recording.bytes()),
+      Buffer.from("\r\n--x--\r\n"),
+    ]);
     const send = (digestOf: Uint8Array) => {
       const digest = new Bun.CryptoHasher("sha256").update(digestOf).digest("base64");
       const headers = { "content-type": "multipart/form-data; boundary=x", "content-digest": `sha-256=:${digest}:` };

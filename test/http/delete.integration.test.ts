@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { Checkpoints, type Segment } from "../../src/recordings/index.ts";
-import { post } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { post } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const jfk = samplePath("jfk.mp3");
 /** A unique word in the transcript and in the name of the recording. */

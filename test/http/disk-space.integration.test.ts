@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
 
 setDefaultTimeout(60_000);
 

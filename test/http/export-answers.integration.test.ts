@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readlinkSync, statfsSync } from "node:fs";
 import { errorOf } from "../../harness/client.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
 import { longSegments } from "../support/long-segments.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

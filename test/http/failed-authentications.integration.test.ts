@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { changeAccount, revokeKey } from "../../src/accounts/index.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { changeAccount } from "../../src/accounts/index.ts";
+import { revokeKey } from "../../src/keys/index.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const start = Date.parse("2026-11-21T08:00:00Z");
 const noKey = {};

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
-import { expectNoSecrets, refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
+import { expectNoSecrets, refusalOf } from "../support/secrets.ts";
 
 /** Host names of different lengths: Elysia's router searches for the path after a fixed number of characters. */
 const hostNames = ["a", "ai", "gpu", "box1", "a.b.c", "a".repeat(63)];

@@ -4,7 +4,7 @@ import { parseHostNames } from "../../src/http/index.ts";
 import { readCredentials } from "../../src/http/shared/credentials.ts";
 import { hostRefusal } from "../../src/http/shared/hosts.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 const server = new ApiServer({ hosts: ["Transcribe.Example.org", "bücher.example"] });
 afterAll(() => server[Symbol.dispose]());

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { type CreateForm, post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { type CreateForm, post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the Idempotency-Key", ffmpegPath, jfk);

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { TestClient } from "../../harness/client.ts";
-import { revokeKey, rotateKey } from "../../src/accounts/index.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { revokeKey, rotateKey } from "../../src/keys/index.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const start = Date.parse("2026-11-21T08:00:00Z");
 const hour = 3_600_000;

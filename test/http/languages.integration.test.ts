@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);

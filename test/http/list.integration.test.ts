@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { bodyOf, errorOf } from "../../harness/client.ts";
 import { type ListPage, listContract, transcriptionContract } from "../../harness/contract.ts";
-import { post, someUrl } from "./forms.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { post, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
 
 const start = Date.parse("2026-11-21T08:00:00.500Z");
 

@@ -15,7 +15,7 @@ import {
 import { fakeFfmpeg, inFolder, namesIn } from "../../harness/media.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { probeRecording } from "../../src/media/index.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 setDefaultTimeout(60_000);
 

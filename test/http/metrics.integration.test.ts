@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createSurfaces } from "../../src/http/app.ts";
 import { contextOf } from "../../src/http/shared/request-context.ts";
-import { ApiServer, clientAt } from "./support.ts";
+import { ApiServer, clientAt } from "../support/http.ts";
 
 describe("GET /metrics", () => {
   const server = new ApiServer();

@@ -5,7 +5,7 @@ import type { OpenAPIV3 } from "openapi-types";
 import { errorOf } from "../../harness/client.ts";
 import { errorCodes } from "../../src/http/shared/errors.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 const server = new ApiServer({ limits: { requests_per_minute: 7_777 } });
 afterAll(() => server[Symbol.dispose]());

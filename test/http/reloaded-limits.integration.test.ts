@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 test("changed limits take effect with the next request, in the headers and the API's description", async () => {
   using server = new ApiServer({ limits: { requests_per_minute: 50, creates_per_hour: 7_001 } });

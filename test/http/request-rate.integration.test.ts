@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { changeAccount } from "../../src/accounts/index.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const start = Date.parse("2026-11-21T08:00:00Z");
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

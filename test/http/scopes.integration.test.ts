@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
-import { type Scope, scopes } from "../../src/accounts/index.ts";
-import { ApiServer } from "./support.ts";
+import { type Scope, scopes } from "../../src/keys/index.ts";
+import { ApiServer } from "../support/http.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { bodyOf, errorOf } from "../../harness/client.ts";
 import { segmentPageContract } from "../../harness/contract.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

@@ -6,7 +6,8 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
 import { createSurfaces, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
-import { ApiServer } from "./support.ts";
+import { createHead } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 const host = "127.0.0.1";
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -107,12 +108,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     const client = plain.client("first");
     const uploading = await open();
     const body = `--x\r\nContent-Disposition: form-data; name="language"\r\n\r\nzz\r\n--x--\r\n`;
-    uploading.write(
-      [
-        ...["POST /api/public/v1/transcriptions HTTP/1.1", "Host: localhost", `Authorization: Bearer ${client.key}`],
-        ...["Content-Type: multipart/form-data; boundary=x", `Content-Length: ${body.length}`, "", body.slice(0, 20)],
-      ].join("\r\n"),
-    );
+    uploading.write(createHead(client.key, body.length) + body.slice(0, 20));
     const waiting = await open();
     expect(await ask(waiting, head("/healthz"))).toStartWith("HTTP/1.1 200 ");
     expect(namesOf(waiting)).toBe("DNS:first.test");

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { ConsoleServer } from "../console/support.ts";
+import { ConsoleServer } from "../support/console.ts";
 
 const server = new ConsoleServer();
 afterAll(() => server[Symbol.dispose]());

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
 import { UPLOAD_PACE } from "../../src/http/shared/upload/index.ts";
-import { post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { createHead, FILE_PART, post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 setDefaultTimeout(60_000);
 
@@ -46,16 +46,7 @@ async function openUpload(server: ApiServer, client: KeyClient, { key, bytes }: 
       },
     },
   });
-  const lines = [
-    "POST /api/public/v1/transcriptions HTTP/1.1",
-    "Host: localhost",
-    `Authorization: Bearer ${client.key}`,
-    "Content-Type: multipart/form-data; boundary=x",
-    `Idempotency-Key: ${key}`,
-    `Content-Length: ${bytes}`,
-  ];
-  const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-  socket.write(`${lines.join("\r\n")}\r\n\r\n${head}${"x".repeat(20_000)}`);
+  socket.write(createHead(client.key, bytes, key) + FILE_PART + "x".repeat(20_000));
   return {
     get code() {
       return /"error":"(\w+)"/.exec(answer)?.[1] ?? null;
@@ -169,18 +160,9 @@ describe("an upload that is too slow", () => {
       using server = new ApiServer({ pace, recordingsPerAccount: 1 });
       const client = server.client("first");
       if (what === "a replay") expect((await post(client, {}, "the-key")).status).toBe(422);
-      const lines = [
-        "POST /api/public/v1/transcriptions HTTP/1.1",
-        "Host: localhost",
-        `Authorization: Bearer ${client.key}`,
-        "Content-Type: multipart/form-data; boundary=x",
-        "Idempotency-Key: the-key",
-        "Content-Length: 5000000",
-      ];
-      const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsome bytes';
       Object.assign(pace, { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 });
       // Two answers never arrive, so only the closed connection ends this wait.
-      const answer = await server.raw(`${lines.join("\r\n")}\r\n\r\n${part}`, 2);
+      const answer = await server.raw(`${createHead(client.key, 5_000_000, "the-key")}${FILE_PART}some bytes`, 2);
       expect(answer).toStartWith("HTTP/1.1 400 ");
       expect(answer.toLowerCase()).toContain("connection: close");
       expect(answer).toContain('"error":"bad_request"');

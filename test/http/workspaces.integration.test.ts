@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { bodyOf } from "../../harness/client.ts";
 import { listContract } from "../../harness/contract.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const jfk = samplePath("jfk.mp3");
 const server = new ApiServer({ recordingsPerAccount: 1000 });

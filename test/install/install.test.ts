@@ -74,6 +74,12 @@ async function install(
   return runSteps(steps, dryRun, () => {});
 }
 
+/** Writes the settings file of the tree. */
+function writeSettings(text: string): void {
+  mkdirSync(dirname(at(defaultConfigFile)), { recursive: true });
+  writeFileSync(at(defaultConfigFile), text);
+}
+
 function uninstall(purged: { user: string; dataDirectory: string } | null): Promise<StepReport[]> {
   return runSteps(uninstallSteps({ layout, machine, role: "server", purged }), false, () => {});
 }
@@ -161,9 +167,8 @@ describe.skipIf(!isRoot)("an installation", () => {
   });
 
   test("keeps an existing settings file, and uses its port and data directory", async () => {
-    mkdirSync(at("/etc/transcribe"), { recursive: true });
     const mine = '[server]\nport = 443\n[storage]\ndata_dir = "/srv/recordings"\n';
-    writeFileSync(at(defaultConfigFile), mine);
+    writeSettings(mine);
     await install();
     expect(readFileSync(at(defaultConfigFile), "utf8")).toBe(mine);
     expect(readFileSync(at(unitPlaces("server").unit), "utf8")).toMatch(
@@ -184,34 +189,26 @@ describe.skipIf(!isRoot)("an installation", () => {
     ],
     [
       "settings that name another data directory than the command line",
-      () => {
-        mkdirSync(at("/etc/transcribe"), { recursive: true });
-        writeFileSync(at(defaultConfigFile), `[storage]\ndata_dir = "${usualData}"\n`);
-      },
+      () => writeSettings(`[storage]\ndata_dir = "${usualData}"\n`),
       { dataDirectory: "/srv/other" },
       "change storage.data_dir there",
     ],
     [
       "settings whose data directory depends on where the server starts",
-      () => {
-        mkdirSync(at("/etc/transcribe"), { recursive: true });
-        writeFileSync(at(defaultConfigFile), "");
-      },
+      () => writeSettings(""),
       {},
       "storage.data_dir in /etc/transcribe/transcribe.toml",
     ],
     ["root as its user", () => {}, { user: "root" }, "does not run as root"],
     ["a user that can't be made", () => {}, { user: "nobodys" }, "no such name allowed"],
   ];
-  for (const [what, prepare, options, why] of refused) {
-    test(`refuses ${what}`, async () => {
-      prepare();
-      const refusal = await install(options).catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(ServiceError);
-      expect(String(refusal)).toContain(why);
-      expect(existsSync(at(unitPlaces("server").unit))).toBe(false);
-    });
-  }
+  test.each(refused)("refuses %s", async (_, prepare, options, why) => {
+    prepare();
+    const refusal = await install(options).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ServiceError);
+    expect(String(refusal)).toContain(why);
+    expect(existsSync(at(unitPlaces("server").unit))).toBe(false);
+  });
 
   const links: [string, string, string][] = [
     ["the units", "/etc/systemd", "outside"],
@@ -219,8 +216,9 @@ describe.skipIf(!isRoot)("an installation", () => {
     ["the data", usualData, "outside"],
     ["a directory that isn't there yet", "/usr/local", "outside/usr"],
   ];
-  for (const [what, path, target] of links) {
-    test(`into another machine's tree refuses a link of ${what} that leads into this machine`, async () => {
+  test.each(links)(
+    "into another machine's tree refuses a link of %s that leads into this machine",
+    async (_, path, target) => {
       const outside = join(directory.path, "outside");
       rmSync(outside, { recursive: true, force: true });
       mkdirSync(outside);
@@ -231,8 +229,8 @@ describe.skipIf(!isRoot)("an installation", () => {
       const purge = () => uninstall({ user: "transcribe", dataDirectory: usualData });
       await expect(Promise.resolve().then(purge)).rejects.toThrow(ServiceError);
       expect([everything(), readdirSync(outside)]).toEqual([before, []]);
-    });
-  }
+    },
+  );
 
   test("reports a file system error in one line, and leaves no partial files", async () => {
     mkdirSync(at("/usr/local"), { recursive: true });
@@ -292,11 +290,10 @@ describe.skipIf(!isRoot)("a worker of a fleet", () => {
   test("is not installed without a fleet, or next to a server", async () => {
     expect(() => workerSteps(null)).toThrow("--worker FOLDER");
     expect(() => workerSteps(join(directory.path, "nowhere"))).toThrow("does not exist");
-    mkdirSync(dirname(at(defaultConfigFile)), { recursive: true });
     const storage = `[storage]\ndata_dir = "${usualData}"\n`;
-    writeFileSync(at(defaultConfigFile), `${storage}[fleet]\nbroker = "tls://10.0.0.6:4222"\nmachine = "w1"\n`);
+    writeSettings(`${storage}[fleet]\nbroker = "tls://10.0.0.6:4222"\nmachine = "w1"\n`);
     expect(() => workerSteps(folder)).toThrow("names the machine w1 and the broker tls://10.0.0.6:4222");
-    writeFileSync(at(defaultConfigFile), storage);
+    writeSettings(storage);
     expect(() => workerSteps(null)).toThrow("names no fleet");
     rmSync(at(defaultConfigFile));
     await install();
@@ -401,10 +398,10 @@ describe("a path in the unit", () => {
     "/home/me",
     "/tmp/t",
   ];
-  for (const path of bad) {
-    test(`can't be ${JSON.stringify(path)}`, () => expect(() => checkPath(path, "--data-dir")).toThrow(ServiceError));
-  }
-  for (const path of ["/srv/transcribe", "/mnt/disk-1/t_0.x", "/homes/t"]) {
-    test(`can be ${path}`, () => expect(() => checkPath(path, "--data-dir")).not.toThrow());
-  }
+  test.each(bad)("can't be %j", (path) => {
+    expect(() => checkPath(path, "--data-dir")).toThrow(ServiceError);
+  });
+  test.each(["/srv/transcribe", "/mnt/disk-1/t_0.x", "/homes/t"])("can be %s", (path) => {
+    expect(() => checkPath(path, "--data-dir")).not.toThrow();
+  });
 });

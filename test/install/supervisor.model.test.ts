@@ -6,11 +6,18 @@ import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { findSupervisor, Supervisor } from "../../src/install/supervisor.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 import { Receiver } from "./receiver.ts";
 
 const log = createLogger("silent");
 const idle = { trouble: null, processing: 0, queued: 0 };
 const onLinux = process.platform === "linux";
+
+/** Returns a sender of messages, and the lines that it was given. */
+function recorded() {
+  const messages: string[] = [];
+  return { messages, notify: (lines: readonly string[]) => messages.push(...lines) > 0 };
+}
 
 describe.skipIf(!onLinux)("a message to the service manager", () => {
   const directory = temporaryDirectory();
@@ -21,31 +28,23 @@ describe.skipIf(!onLinux)("a message to the service manager", () => {
     ["an abstract name", `@transcribe-test-${process.pid}`],
     ["the longest path there is", `${join(directory.path, "notify")}`.padEnd(107, "y")],
   ];
-  for (const [kind, address] of addresses) {
-    test(`reaches ${kind}`, () => {
-      using receiver = new Receiver(address);
-      findSupervisor({ NOTIFY_SOCKET: address }, 1, log)?.ready(() => ({ ...idle, queued: 3 }));
-      expect(receiver.messages).toEqual([["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 3 queued."]]);
-    });
-  }
+  test.each(addresses)("reaches %s", (_, address) => {
+    using receiver = new Receiver(address);
+    findSupervisor({ NOTIFY_SOCKET: address }, 1, log)?.ready(() => ({ ...idle, queued: 3 }));
+    expect(receiver.messages).toEqual([["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 3 queued."]]);
+  });
 
   test("has the reason why a server is not ready, without a line that is an assignment", () => {
-    const messages: (readonly string[])[] = [];
-    const notify = (lines: readonly string[]) => messages.push(lines) > 0;
+    const { messages, notify } = recorded();
     new Supervisor({ notify, watchdogMilliseconds: null, log }).ready(() => ({
       ...idle,
       trouble: "no model\nREADY=0",
     }));
-    expect(messages.flat()).toEqual([
-      "READY=1",
-      "WATCHDOG=1",
-      "STATUS=Not ready: no model READY=0; 0 processing, 0 queued.",
-    ]);
+    expect(messages).toEqual(["READY=1", "WATCHDOG=1", "STATUS=Not ready: no model READY=0; 0 processing, 0 queued."]);
   });
 
   test("is not sent while the server can't report its status", async () => {
-    const messages: string[] = [];
-    const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
+    const { messages, notify } = recorded();
     let broken = true;
     new Supervisor({ notify, watchdogMilliseconds: 20, log }).ready(() => {
       if (broken) throw new Error("disk I/O error");
@@ -59,8 +58,7 @@ describe.skipIf(!onLinux)("a message to the service manager", () => {
   });
 
   test("reports a stopping server as alive, and not as ready", async () => {
-    const messages: string[] = [];
-    const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
+    const { messages, notify } = recorded();
     const supervisor = new Supervisor({ notify, watchdogMilliseconds: 20, log });
     supervisor.ready(() => idle);
     supervisor.stopping();
@@ -79,9 +77,9 @@ describe("the service manager", () => {
     ["the name is no path", { NOTIFY_SOCKET: "run/notify" }],
     ["the name is longer than an address may be", { NOTIFY_SOCKET: `/${"x".repeat(107)}` }],
   ];
-  for (const [when, environment] of environments) {
-    test(`is not found when ${when}`, () => expect(findSupervisor(environment, 1, log)).toBeNull());
-  }
+  test.each(environments)("is not found when %s", (_, environment) => {
+    expect(findSupervisor(environment, 1, log)).toBeNull();
+  });
 
   test("may be silent without a failure of the server", () => {
     expect(() => findSupervisor({ NOTIFY_SOCKET: "/nowhere" }, 1, log)?.ready(() => idle)).not.toThrow();
@@ -94,7 +92,8 @@ test.skipIf(!onLinux)(
     using directory = temporaryDirectory();
     const address = join(directory.path, "notify");
     using receiver = new Receiver(address);
-    await using server = new TestServer({ NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" });
+    const manager = { NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" };
+    await using server = new TestServer({ ...tinyRecognizer(directory.path), ...manager });
     await server.start();
     const ready = ["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 0 queued."];
     await server.until(() => receiver.messages.some((lines) => Bun.deepEquals(lines, ready)));

@@ -62,16 +62,14 @@ describe("the unit of a package", () => {
 });
 
 describe("the systemd unit", () => {
-  for (const [name, change, lines, absent] of cases) {
-    test(`has its lines, and no others, for ${name}`, () => {
-      const unit = unitFile({ ...usual, ...change });
-      const written = unit.split("\n");
-      expect(lines.filter((line) => !written.includes(line))).toEqual([]);
-      expect(absent.filter((text) => unit.includes(text))).toEqual([]);
-      // A directive without its line break would swallow the next one.
-      expect(written.filter((line) => !/^(?:|#.*|\[\w+\]|\w+=[^=]*(?:=[^=]*)?)$/.test(line))).toEqual([]);
-    });
-  }
+  test.each(cases)("has its lines, and no others, for %s", (_, change, lines, absent) => {
+    const unit = unitFile({ ...usual, ...change });
+    const written = unit.split("\n");
+    expect(lines.filter((line) => !written.includes(line))).toEqual([]);
+    expect(absent.filter((text) => unit.includes(text))).toEqual([]);
+    // A directive without its line break would swallow the next one.
+    expect(written.filter((line) => !/^(?:|#.*|\[\w+\]|\w+=[^=]*(?:=[^=]*)?)$/.test(line))).toEqual([]);
+  });
 
   test("can be parsed for its user and settings file", () => {
     expect(readUnit(unitFile(usual))).toEqual({ user: usual.user, configFile: usual.configFile });

@@ -3,10 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { applyRetention, Library } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 
 describe("a recording that is created", () => {
   let parent: ReturnType<typeof temporaryDirectory>;

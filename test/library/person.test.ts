@@ -2,10 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, readAudit, Usage } from "../../src/accounts/index.ts";
+import { createAccount, readAudit } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { Library, type Person, type Refusal } from "../../src/library/index.ts";
-import { newRecordingId, Recordings, SearchQuery } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import { SearchQuery } from "../../src/search/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 
 const now = () => 1_000_000;
 

@@ -3,10 +3,14 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, findAccount, readAudit, requireAccount, Usage } from "../../src/accounts/index.ts";
+import { createAccount, findAccount, readAudit, requireAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { finishRemovals, Library, type Operator, removeAccount } from "../../src/library/index.ts";
-import { indexRecording, newRecordingId, Recordings, type Segment } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import { indexRecording } from "../../src/search/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { scriptBundle } from "../../tools/development/program-bundle.ts";
 
 setDefaultTimeout(120_000);
@@ -20,8 +24,7 @@ const MOST_STEPS = 60;
 /** The ways in which a recording is removed, and whether an operator's action is in the audit log. */
 const ways = [
   ["application", "completed", null],
-  ["operator", "completed", "recordings.delete"],
-  ["command", "failed", "recordings.delete"],
+  ["operator", "failed", "recordings.delete"],
   ["retention", "completed", null],
   ["withdrawal", "processing", null],
   ["account", "processing", "accounts.delete"],

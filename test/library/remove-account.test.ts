@@ -1,10 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, createKey, readAudit, Usage } from "../../src/accounts/index.ts";
+import { createAccount, readAudit } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { createKey } from "../../src/keys/index.ts";
 import { removeAccount } from "../../src/library/index.ts";
-import { Recordings, type Segment } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 
 const by = { actor: "operator", now: 1000 };
 

@@ -1,11 +1,13 @@
 // Removes a recording in one way, and ends this process with SIGKILL before a step of it: DIRECTORY WAY STEP.
-import { requireAccount, Usage } from "../../src/accounts/index.ts";
+import { requireAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { applyRetention, Library, type Operator, removeAccount } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
+import { DataDirectory, RecordingFiles } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { dieAtStep } from "../support/die-at-step.ts";
 
-type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account" | "rerun";
+type Way = "application" | "operator" | "retention" | "withdrawal" | "account" | "rerun";
 
 const [path = "", way, step = ""] = process.argv.slice(2);
 const dataDirectory = new DataDirectory(path);
@@ -23,8 +25,7 @@ const [{ id } = { id: "" }] = recordings
 
 const removals: Record<Way, () => Promise<unknown>> = {
   application: () => library.remove({ kind: "application", account, workspaceId: null }, id),
-  operator: () => library.remove({ kind: "operator", actor: "password (console)" }, id),
-  command: () => library.remove(operator, id),
+  operator: () => library.remove(operator, id),
   rerun: () => library.remove(operator, id),
   retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
   withdrawal: () => library.withdraw(id),

@@ -1,78 +1,54 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
-import { corpusFiles } from "../../harness/bad-files/corpus-files.ts";
-import { type End, examineAll } from "../../harness/bad-files/examine.ts";
-import { mutate } from "../../harness/bad-files/mutate.ts";
-import { playlists, playlistsInAvi } from "../../harness/bad-files/playlists.ts";
-import { setLures } from "../../harness/bad-files/set-lures.ts";
-import { specialFiles, truncatedMp4s, unexpected } from "../../harness/bad-files/special-files.ts";
+import { examineAll } from "../../harness/bad-files/examine.ts";
+import { craftedFiles, cutFiles, damagedFiles, playlistFiles } from "../../harness/bad-files/groups.ts";
+import { setLures } from "../../harness/bad-files/playlists.ts";
 import { canTrace, openedPaths, traceFfmpeg } from "../../harness/bad-files/traced-ffmpeg.ts";
 import { corpusPath } from "../../harness/checkout.ts";
-import { available, FFMPEG, inFolder, namesIn } from "../../harness/media.ts";
+import { available, FFMPEG } from "../../harness/media.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
+import { MediaFolder } from "./media-folder.ts";
 
 setDefaultTimeout(60_000);
 
 const ready = available(FFMPEG, "tests of bad files");
-const maxSeconds = 1800;
 /** scripts/endurance hostile uses 2,000, and all variants of AVI files. */
 const mutatedFiles = 40;
 const everyNthAvi = 3;
 
 describe.if(ready)("bad files end with a true result", () => {
   test("a file that is built to cost, mislead or confuse is refused, fails or decodes within its limits", async () => {
-    await inFolder(async (folder) => {
-      const files = specialFiles(folder);
-      const wrong: [string, End][] = [];
-      const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, file.bytes]);
-      await examineAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
-        if (unexpected(end, files[name]?.expected)) wrong.push([name, end]);
-      });
-      expect(wrong).toEqual([]);
-    });
+    using folder = new MediaFolder();
+    expect((await examineAll(craftedFiles(folder.path), folder.path, FFMPEG)).wrong).toEqual([]);
   }, 120_000);
 
   test("a truncated video gives the audio that is present, never more", async () => {
-    await inFolder(async (folder) => {
-      const files = Object.entries(await truncatedMp4s(folder));
-      const ends = new Map<string, End>();
-      const bytes = files.map(([name, made]): [string, () => Uint8Array] => [name, () => made]);
-      await examineAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => ends.set(name, end));
-      expect(files.length).toBeGreaterThan(20);
-      let longest = 0;
-      for (const [name] of files) {
-        const end = ends.get(name);
-        expect([name, end?.kind]).toEqual([name, name.includes("before") ? expect.any(String) : "refused"]);
-        if (end?.kind !== "decoded") continue;
-        // A longer part never gives less.
-        expect([name, end.seconds >= longest && end.seconds < 2.2]).toEqual([name, true]);
-        longest = end.seconds;
-      }
-      expect(longest).toBeGreaterThan(1.7);
-    });
+    using folder = new MediaFolder();
+    const files = await cutFiles(folder.path);
+    const { ends } = await examineAll(files, folder.path, FFMPEG);
+    expect(files.length).toBeGreaterThan(20);
+    let longest = 0;
+    for (const { name } of files) {
+      const end = ends.get(name);
+      expect([name, end?.kind]).toEqual([name, name.includes("before") ? expect.any(String) : "refused"]);
+      if (end?.kind !== "decoded") continue;
+      // A longer part never gives less.
+      expect([name, end.seconds >= longest && end.seconds < 2.2]).toEqual([name, true]);
+      longest = end.seconds;
+    }
+    expect(longest).toBeGreaterThan(1.7);
   }, 120_000);
 
   test.if(available(corpusPath("formats"), "the test of mutated files"))(
     `each of ${mutatedFiles} randomly damaged files is refused, fails or decodes within its limits`,
     async () => {
-      await inFolder(async (folder) => {
-        const originals = corpusFiles();
-        const random = randomNumbers(7);
-        const files = Array.from({ length: mutatedFiles }, (_, index): [string, () => Uint8Array] => {
-          const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
-          return [String(index), () => bytes];
-        });
-        const kinds = { refused: 0, decoded: 0, failed: 0 };
-        const wrong: [string, End][] = [];
-        await examineAll(files, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
-          kinds[end.kind] += 1;
-          if (end.kind === "failed" && end.fault !== "recording_too_long") wrong.push([name, end]);
-        });
-        expect(wrong).toEqual([]);
-        expect(kinds.refused).toBeGreaterThan(5);
-        expect(kinds.decoded).toBeGreaterThan(5);
-        expect((await namesIn(folder)).filter((name) => !/^upload-\d$/.test(name))).toEqual([]);
-      });
+      using folder = new MediaFolder();
+      const files = damagedFiles(mutatedFiles, randomNumbers(7));
+      const ends = [...(await examineAll(files, folder.path, FFMPEG)).ends.values()];
+      const faults = ends.flatMap((end) => (end.kind === "failed" ? [end.fault] : []));
+      expect(faults.filter((fault) => fault !== "recording_too_long")).toEqual([]);
+      expect(ends.filter(({ kind }) => kind === "refused").length).toBeGreaterThan(5);
+      expect(ends.filter(({ kind }) => kind === "decoded").length).toBeGreaterThan(5);
+      expect((await folder.names()).filter((name) => !/^upload-\d$/.test(name))).toEqual([]);
     },
     120_000,
   );
@@ -80,29 +56,20 @@ describe.if(ready)("bad files end with a true result", () => {
 
 describe.if(ready && canTrace)("a file that names other files and addresses", () => {
   test("makes ffmpeg open no other file or address", async () => {
-    await inFolder(async (folder) => {
-      using lures = await setLures(folder);
-      await using traced = await traceFfmpeg(FFMPEG, folder);
-      const bare = playlists(lures);
-      const inAvi = Object.entries(playlistsInAvi(lures)).filter((_, index) => index % everyNthAvi === 0);
-      const wrong: [string, End][] = [];
-      const bytes = [...Object.entries(bare), ...inAvi].map(([name, file]): [string, () => Uint8Array] => [
-        name,
-        () => file,
-      ]);
-      await examineAll(bytes, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end) => {
-        const isRight = name in bare ? end.kind === "refused" : end.kind === "decoded" && Math.round(end.seconds) === 1;
-        if (!isRight) wrong.push([name, end]);
-      });
-      expect(wrong).toEqual([]);
-      const calls = await traced.calls();
-      const ours = openedPaths(calls).filter((path) => path.startsWith(folder));
-      // The trace works: it shows the files themselves.
-      expect(ours).toContain(join(folder, "upload-0"));
-      expect(ours.filter((path) => !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path))).toEqual([]);
-      expect(calls.filter((call) => /connect\(|AF_INET|secret/.test(call))).toEqual([]);
-      expect(lures.connections()).toBe(0);
-      expect(await namesIn(folder)).not.toContain("secret.wav.run");
+    using folder = new MediaFolder();
+    using lures = await setLures(folder.path);
+    await using traced = await traceFfmpeg(FFMPEG, folder.path);
+    const files = playlistFiles(lures).filter(({ name }, index) => {
+      return !name.startsWith("avi with ") || index % everyNthAvi === 0;
     });
+    expect((await examineAll(files, folder.path, traced.path)).wrong).toEqual([]);
+    const calls = await traced.calls();
+    const ours = openedPaths(calls).filter((path) => path.startsWith(folder.path));
+    // The trace works: it shows the files themselves.
+    expect(ours).toContain(folder.at("upload-0"));
+    expect(ours.filter((path) => !/\/upload-\d(\.(second\.)?pcm.*)?$/.test(path))).toEqual([]);
+    expect(calls.filter((call) => /connect\(|AF_INET|secret/.test(call))).toEqual([]);
+    expect(lures.connections()).toBe(0);
+    expect(await folder.names()).not.toContain("secret.wav.run");
   }, 120_000);
 });

@@ -3,10 +3,10 @@ import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { getuid } from "node:process";
-import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg } from "../../harness/media.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { available, FFMPEG, fakeFfmpeg, lavfi, MEDIA_TOOL } from "../../harness/media.ts";
 import { confinedCommand, parseConfinement } from "../../src/media/confinement.ts";
-import { runFfmpeg } from "../../src/media/run-ffmpeg.ts";
+import { type FfmpegRun, runFfmpeg } from "../../src/media/run-ffmpeg.ts";
+import { MediaFolder } from "./media-folder.ts";
 
 const compiler = Bun.which("c++");
 const confine = join(FFMPEG, "../confine");
@@ -25,6 +25,21 @@ const users: readonly (readonly [string, readonly string[]])[] = isRoot
     ]
   : [["this user", []]];
 
+/** Puts a program in the place of ffmpeg that makes attempts, next to the real confining program. */
+function setTrespasser(folder: MediaFolder): void {
+  const source = join(import.meta.dir, "trespasser.cpp");
+  const options = ["-std=c++17", "-static", "-pthread", "-o", folder.at("ffmpeg")];
+  expect(Bun.spawnSync([compiler ?? "", ...options, source]).stderr.toString()).toBe("");
+  copyFileSync(confine, folder.at("confine"));
+}
+
+/** Runs the program in the place of ffmpeg. */
+const runIn = (folder: MediaFolder, args: readonly string[], others: Partial<FfmpegRun> = {}) =>
+  runFfmpeg({
+    ...{ ffmpegPath: folder.at("ffmpeg"), arguments: args, inputPath: folder.at("input"), outputPaths: [] },
+    ...{ cpuSeconds: 10, outputBytes: 1_000_000, timeoutSeconds: 60, ...others },
+  });
+
 /** An attempt, the part of the confinement that refuses it, and whether it succeeds without confinement. */
 interface Attempt {
   readonly attempt: string;
@@ -33,17 +48,14 @@ interface Attempt {
 }
 
 describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run as %s,", (_, prefix) => {
-  using place = temporaryDirectory();
-  const path = (name: string) => join(place.path, name);
+  using place = new MediaFolder();
+  const path = (name: string) => place.at(name);
   let victim: Bun.Subprocess;
 
   beforeAll(async () => {
     mkdirSync(place.path, { recursive: true });
     chmodSync(place.path, 0o777);
-    const source = join(import.meta.dir, "trespasser.cpp");
-    const compiled = Bun.spawnSync([compiler ?? "", "-std=c++17", "-static", "-pthread", "-o", path("ffmpeg"), source]);
-    expect(compiled.stderr.toString()).toBe("");
-    copyFileSync(confine, path("confine"));
+    setTrespasser(place);
     for (const name of ["input", "database"]) {
       writeFileSync(path(name), name);
       if (prefix.length > 0) chownSync(path(name), nobody, nobody);
@@ -187,46 +199,35 @@ describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run
 
 describe.if(ready)("a run of ffmpeg", () => {
   test("is confined, gets nothing of the server's environment, and has a lower priority", async () => {
-    await inFolder(async (folder) => {
-      const source = join(import.meta.dir, "trespasser.cpp");
-      Bun.spawnSync([compiler ?? "", "-std=c++17", "-static", "-pthread", "-o", join(folder, "ffmpeg"), source]);
-      copyFileSync(confine, join(folder, "confine"));
-      await Bun.write(join(folder, "input"), "sound");
-      process.env.TRANSCRIBE_TEST_SECRET = "s3cret";
-      const controller = new AbortController();
-      let printed = "";
-      let priority: number | null = null;
-      const running = runFfmpeg({
-        ffmpegPath: join(folder, "ffmpeg"),
-        arguments: ["environment", "limits", "process", "wait"],
-        ...{ inputPath: join(folder, "input"), outputPaths: [], limits, timeoutSeconds: 60 },
-        signal: controller.signal,
-        onOutput: (bytes) => {
-          printed += new TextDecoder().decode(bytes);
-          const id = /^process (\d+)\n/m.exec(printed)?.[1];
-          if (id === undefined) return;
-          priority = getPriority(Number(id));
-          controller.abort(new Error("seen"));
-        },
-      });
-      await expect(running).rejects.toThrow("seen");
-      delete process.env.TRANSCRIBE_TEST_SECRET;
-      expect(printed.match(/^environment .*/gm)).toEqual(["environment LC_ALL=C", "environment MALLOC_ARENA_MAX=1"]);
-      expect(printed).toContain("limit memory 1073741824\n");
-      expect<number | null>(priority).toBe(Math.min(19, getPriority() + 10));
+    using folder = new MediaFolder();
+    setTrespasser(folder);
+    await folder.write("input", "sound");
+    process.env.TRANSCRIBE_TEST_SECRET = "s3cret";
+    const controller = new AbortController();
+    let printed = "";
+    let priority: number | null = null;
+    const running = runIn(folder, ["environment", "limits", "process", "wait"], {
+      signal: controller.signal,
+      onOutput: (bytes) => {
+        printed += new TextDecoder().decode(bytes);
+        const id = /^process (\d+)\n/m.exec(printed)?.[1];
+        if (id === undefined) return;
+        priority = getPriority(Number(id));
+        controller.abort(new Error("seen"));
+      },
     });
+    await expect(running).rejects.toThrow("seen");
+    delete process.env.TRANSCRIBE_TEST_SECRET;
+    expect(printed.match(/^environment .*/gm)).toEqual(["environment LC_ALL=C", "environment MALLOC_ARENA_MAX=1"]);
+    expect(printed).toContain("limit memory 1073741824\n");
+    expect<number | null>(priority).toBe(Math.min(19, getPriority() + 10));
   });
 
   test("that prints endlessly is stopped", async () => {
-    await inFolder(async (folder) => {
-      await Bun.write(join(folder, "input"), "sound");
-      const end = await runFfmpeg({
-        ffmpegPath: await fakeFfmpeg(folder, "exec yes >&2"),
-        arguments: [],
-        ...{ inputPath: join(folder, "input"), outputPaths: [], limits, timeoutSeconds: 60 },
-      });
-      expect(end.flooded).toBe(true);
-    });
+    using folder = new MediaFolder();
+    await folder.write("input", "sound");
+    const ffmpegPath = await fakeFfmpeg(folder.path, "exec yes >&2");
+    expect((await runIn(folder, [], { ffmpegPath })).flooded).toBe(true);
   });
 
   const confinement = parseConfinement(Bun.spawnSync([confine, "--report"]).stdout.toString());
@@ -238,46 +239,38 @@ describe.if(ready)("a run of ffmpeg", () => {
   if (!canConfine) console.warn("SKIPPED: files that ffmpeg itself may open; this kernel confines it only partly");
 
   test.if(canConfine)("cannot read another recording or an address, nor write another file", async () => {
-    await inFolder(async (folder) => {
-      const [input, other, output] = ["input.wav", "other.wav", "output.wav"].map((name) => join(folder, name));
-      // A complete ffmpeg, which could do all of this: the one that decodes recordings has no network at all.
-      const ffmpegPath = join(folder, "ffmpeg");
-      copyFileSync(MEDIA_TOOL, ffmpegPath);
-      copyFileSync(confine, join(folder, "confine"));
-      for (const path of [input, other]) makeWithFfmpeg(...lavfi("sine=duration=1"), path ?? "");
-      let connections = 0;
-      using listener = Bun.listen({
-        hostname: "127.0.0.1",
-        port: 0,
-        socket: { open: () => void connections++, data() {} },
-      });
-      const endOf = async (source: string, target: string) =>
-        (
-          await runFfmpeg({
-            ffmpegPath,
-            arguments: ["-loglevel", "error", "-i", source, "-y", target],
-            ...{ inputPath: input ?? "", outputPaths: [output ?? ""], limits, timeoutSeconds: 60 },
-          })
-        ).messages;
-      expect(await endOf(`file:${input}`, `file:${output}`)).toBe("");
-      expect(await endOf(`file:${other}`, `file:${output}`)).toContain("Permission denied");
-      expect(await endOf(`file:${input}`, `file:${join(folder, "made.wav")}`)).toContain("Permission denied");
-      expect(await endOf(`file:${input}`, `file:${other}`)).toContain("Permission denied");
-      expect(await endOf(`tcp://127.0.0.1:${listener.port}`, `file:${output}`)).not.toBe("");
-      expect(connections).toBe(0);
-      expect(existsSync(join(folder, "made.wav"))).toBe(false);
+    using folder = new MediaFolder();
+    const tone = [...lavfi("sine=duration=1"), "-f", "wav"];
+    const [input, other, output] = [
+      folder.make("input", ...tone),
+      folder.make("other.wav", ...tone),
+      folder.at("output.wav"),
+    ];
+    // A complete ffmpeg, which could do all of this: the one that decodes recordings has no network at all.
+    copyFileSync(MEDIA_TOOL, folder.at("ffmpeg"));
+    copyFileSync(confine, folder.at("confine"));
+    let connections = 0;
+    using listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { open: () => void connections++, data() {} },
     });
+    const endOf = async (source: string, target: string) => {
+      const args = ["-loglevel", "error", "-i", source, "-y", target];
+      return (await runIn(folder, args, { outputPaths: [output] })).messages;
+    };
+    expect(await endOf(`file:${input}`, `file:${output}`)).toBe("");
+    expect(await endOf(`file:${other}`, `file:${output}`)).toContain("Permission denied");
+    expect(await endOf(`file:${input}`, `file:${folder.at("made.wav")}`)).toContain("Permission denied");
+    expect(await endOf(`file:${input}`, `file:${other}`)).toContain("Permission denied");
+    expect(await endOf(`tcp://127.0.0.1:${listener.port}`, `file:${output}`)).not.toBe("");
+    expect(connections).toBe(0);
+    expect(existsSync(folder.at("made.wav"))).toBe(false);
   });
 
   test("fails without the confining program", async () => {
-    await inFolder(async (folder) => {
-      copyFileSync(FFMPEG, join(folder, "ffmpeg"));
-      const run = runFfmpeg({
-        ffmpegPath: join(folder, "ffmpeg"),
-        arguments: ["-version"],
-        ...{ inputPath: FFMPEG, outputPaths: [], limits, timeoutSeconds: 60 },
-      });
-      await expect(run).rejects.toMatchObject({ fault: "ffmpeg_unusable" });
-    });
+    using folder = new MediaFolder();
+    copyFileSync(FFMPEG, folder.at("ffmpeg"));
+    await expect(runIn(folder, ["-version"])).rejects.toMatchObject({ fault: "ffmpeg_unusable" });
   });
 });

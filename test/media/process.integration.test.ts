@@ -1,62 +1,21 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { truncate } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  available,
-  FFMPEG,
-  fakeFfmpeg,
-  inFolder,
-  lavfi,
-  MEDIA_TOOL,
-  makeWithFfmpeg,
-  namesIn,
-  waveHeader,
-} from "../../harness/media.ts";
+import { FFMPEG, fakeFfmpeg, lavfi, namesIn } from "../../harness/media.ts";
 import { isAlive } from "../../harness/processes.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
-import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
-import { machineTrouble } from "../../src/storage/index.ts";
+import { machineTrouble } from "../../src/disk/index.ts";
+import { MediaError, probeRecording } from "../../src/media/index.ts";
+import { canDecode, ffmpegsNaming, MediaFolder, sparseWave, until } from "./media-folder.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "ffmpeg process tests") && available(MEDIA_TOOL, "ffmpeg process tests");
+const ready = canDecode("ffmpeg process tests");
 
-/** Makes four hours of silence as a sparse file, long enough to be interrupted. */
-async function longRecording(folder: string): Promise<string> {
-  const path = join(folder, "long.wav");
-  const claimedBytes = 48_000 * 2 * 2 * 4 * 3600;
-  await Bun.write(path, waveHeader({ channels: 2, rateHz: 48_000, claimedBytes }));
-  await truncate(path, claimedBytes + 44);
-  return path;
-}
-
-function shortRecording(folder: string): string {
-  const path = join(folder, "short.wav");
-  makeWithFfmpeg(...lavfi("sine=duration=2:sample_rate=16000"), path);
-  return path;
-}
-
-/** Returns the command lines of running ffmpeg processes that contain a path. */
-function processesNaming(path: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(commandLine)
-    .filter((line) => line.includes("ffmpeg") && line.includes(path));
-}
-
-function commandLine(processId: string): string {
-  try {
-    return readFileSync(`/proc/${processId}/cmdline`, "utf8").replaceAll("\0", " ");
-  } catch {
-    // It ended in the meantime.
-    return "";
-  }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(20);
-}
+/** Makes four hours of silence, long enough to be interrupted. */
+const longRecording = (folder: MediaFolder) =>
+  sparseWave(folder.at("long.wav"), 4 * 3600, { channels: 2, rateHz: 48_000 });
+const shortRecording = (folder: MediaFolder) => folder.make("short.wav", ...lavfi("sine=duration=2:sample_rate=16000"));
 
 async function faultOf(attempt: Promise<unknown>): Promise<string> {
   try {
@@ -69,34 +28,24 @@ async function faultOf(attempt: Promise<unknown>): Promise<string> {
 
 describe.if(ready)("a decode in progress", () => {
   test("ends after an abort and leaves no process and no file", async () => {
-    await inFolder(async (folder) => {
-      const inputPath = await longRecording(folder);
-      const outputPath = join(folder, "decoded.pcm");
-      const controller = new AbortController();
-      const reason = new Error("stopping");
-      const seen: number[] = [];
-      const onProgress = (fraction: number) => {
-        seen.push(fraction);
-        if (seen.length === 2) {
-          expect(processesNaming(folder)).toHaveLength(1);
-          controller.abort(reason);
-        }
-      };
-      const { signal } = controller;
-      const decoding = decodeRecording({
-        ffmpegPath: FFMPEG,
-        inputPath,
-        outputPath,
-        maxSeconds: 64_800,
-        onProgress,
-        signal,
-      });
-      expect(await decoding.catch((error) => error)).toBe(reason);
-      expect(seen[0]).toBeGreaterThan(0);
-      expect(seen[1]).toBeGreaterThan(seen[0] ?? 1);
-      expect(await namesIn(folder)).toEqual(["long.wav"]);
-      expect(processesNaming(folder)).toEqual([]);
-    });
+    using folder = new MediaFolder();
+    const controller = new AbortController();
+    const reason = new Error("stopping");
+    const seen: number[] = [];
+    const onProgress = (fraction: number) => {
+      seen.push(fraction);
+      if (seen.length === 2) {
+        expect(ffmpegsNaming(folder.path)).toHaveLength(1);
+        controller.abort(reason);
+      }
+    };
+    const { signal } = controller;
+    const decoding = folder.decode(longRecording(folder), { maxSeconds: 64_800, onProgress, signal });
+    expect(await decoding.catch((error) => error)).toBe(reason);
+    expect(seen[0]).toBeGreaterThan(0);
+    expect(seen[1]).toBeGreaterThan(seen[0] ?? 1);
+    expect(await folder.names()).toEqual(["long.wav"]);
+    expect(ffmpegsNaming(folder.path)).toEqual([]);
   });
 
   for (const [what, makeFfmpeg] of [
@@ -104,27 +53,25 @@ describe.if(ready)("a decode in progress", () => {
     [
       ", even if it is a script that starts other processes",
       // Twice, so that there are grandchildren, as with a wrapper that waits for a wrapper.
-      (folder: string) => fakeFfmpeg(folder, `(sh -c '"$0" "$@"; true' '${FFMPEG}' "$@"; true)\ntrue`),
+      (folder: MediaFolder) => fakeFfmpeg(folder.path, `(sh -c '"$0" "$@"; true' '${FFMPEG}' "$@"; true)\ntrue`),
     ],
   ] as const) {
     test(`does not outlive a server that is killed${what}`, async () => {
-      await inFolder(async (folder) => {
-        const [inputPath, outputPath] = [await longRecording(folder), join(folder, "decoded.pcm")];
-        const program = [process.execPath, join(import.meta.dir, "decode-child.ts")];
-        const child = Bun.spawn([...program, inputPath, outputPath, await makeFfmpeg(folder)], {
-          stdin: "ignore",
-          stdout: "pipe",
-          stderr: "inherit",
-        });
-        try {
-          await child.stdout.getReader().read();
-          expect(processesNaming(folder).some((line) => line.includes("-progress"))).toBe(true);
-        } finally {
-          child.kill("SIGKILL");
-        }
-        await child.exited;
-        await until(() => processesNaming(folder).length === 0);
+      using folder = new MediaFolder();
+      const program = [process.execPath, join(import.meta.dir, "decode-child.ts")];
+      const child = Bun.spawn([...program, longRecording(folder), folder.at("decoded.pcm"), await makeFfmpeg(folder)], {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "inherit",
       });
+      try {
+        await child.stdout.getReader().read();
+        expect(ffmpegsNaming(folder.path).some((line) => line.includes("-progress"))).toBe(true);
+      } finally {
+        child.kill("SIGKILL");
+      }
+      await child.exited;
+      await until(() => ffmpegsNaming(folder.path).length === 0);
     });
   }
 
@@ -133,36 +80,31 @@ describe.if(ready)("a decode in progress", () => {
     ["that left its group, and keeps its output open", "setsid"],
   ] as const) {
     test(`ends after an abort even with a process ${which}`, async () => {
-      await inFolder(async (folder) => {
-        const begun = join(folder, "begun");
-        const inputPath = join(folder, "upload");
-        await Bun.write(inputPath, "sound");
-        Bun.spawnSync(["mkfifo", begun]);
-        const reading = Bun.spawn(["cat", begun], { stdout: "pipe" });
-        // The process itself reports its start, which is after it left the group.
-        const script = `${start} sh -c 'echo $$ > "$0"; exec sleep 600' '${begun}' & wait`;
-        const ffmpegPath = await fakeFfmpeg(folder, script);
-        const controller = new AbortController();
-        const reason = new Error("stopping");
-        const probing = probeRecording(ffmpegPath, inputPath, controller.signal).catch((error) => error);
-        const started = Number(await new Response(reading.stdout).text());
-        expect(isAlive(started)).toBe(true);
-        controller.abort(reason);
-        expect(await probing).toBe(reason);
-        if (start === "setsid") process.kill(started, "SIGKILL");
-        await until(() => !isAlive(started));
-      });
+      using folder = new MediaFolder();
+      const begun = folder.at("begun");
+      const inputPath = await folder.write("upload", "sound");
+      Bun.spawnSync(["mkfifo", begun]);
+      const reading = Bun.spawn(["cat", begun], { stdout: "pipe" });
+      // The process itself reports its start, which is after it left the group.
+      const script = `${start} sh -c 'echo $$ > "$0"; exec sleep 600' '${begun}' & wait`;
+      const ffmpegPath = await fakeFfmpeg(folder.path, script);
+      const controller = new AbortController();
+      const reason = new Error("stopping");
+      const probing = probeRecording(ffmpegPath, inputPath, controller.signal).catch((error) => error);
+      const started = Number(await new Response(reading.stdout).text());
+      expect(isAlive(started)).toBe(true);
+      controller.abort(reason);
+      expect(await probing).toBe(reason);
+      if (start === "setsid") process.kill(started, "SIGKILL");
+      await until(() => !isAlive(started));
     });
   }
 
   test("starts no process if it was aborted before", async () => {
-    await inFolder(async (folder) => {
-      const outputPath = join(folder, "decoded.pcm");
-      const signal = AbortSignal.abort(new Error("never mind"));
-      const request = { ffmpegPath: FFMPEG, inputPath: shortRecording(folder), outputPath, maxSeconds: 60, signal };
-      expect(await faultOf(decodeRecording(request))).toBe("Error: never mind");
-      expect(await namesIn(folder)).toEqual(["short.wav"]);
-    });
+    using folder = new MediaFolder();
+    const signal = AbortSignal.abort(new Error("never mind"));
+    expect(await faultOf(folder.decode(shortRecording(folder), { signal }))).toBe("Error: never mind");
+    expect(await folder.names()).toEqual(["short.wav"]);
   });
 });
 
@@ -171,15 +113,9 @@ describe.if(ready)("the longest recording", () => {
     [1.5, "recording_too_long", ["short.wav"]],
     [2, "none", ["decoded.pcm", "short.wav"]],
   ])("of %d s, with 2 s of audio, gives the fault %p", async (maxSeconds, fault, left) => {
-    await inFolder(async (folder) => {
-      const request = {
-        ffmpegPath: FFMPEG,
-        inputPath: shortRecording(folder),
-        outputPath: join(folder, "decoded.pcm"),
-      };
-      expect(await faultOf(decodeRecording({ ...request, maxSeconds }))).toBe(fault);
-      expect(await namesIn(folder)).toEqual(left);
-    });
+    using folder = new MediaFolder();
+    expect(await faultOf(folder.decode(shortRecording(folder), { maxSeconds }))).toBe(fault);
+    expect(await folder.names()).toEqual(left);
   });
 });
 
@@ -188,17 +124,18 @@ const probing =
   'case "$*" in *framecrc*) printf "#sample_rate 0: 8000\\n#channel_layout_name 0: mono\\n"; exit 0;; esac';
 
 describe("an ffmpeg that reports a full disk", () => {
-  /** Returns a script that writes these numbers of bytes, one for each attempt, and then blames the disk. */
-  const blaming = (bytes: readonly number[], blame: string) => (folder: string) => {
+  /** Decodes with a script that writes these numbers of bytes, one for each attempt, and then blames the disk. */
+  const decodeWith = async (
+    folder: MediaFolder,
+    bytes: readonly number[],
+    blame: string,
+    outputPath = folder.at("decoded.pcm"),
+  ) => {
     const cases = bytes.map((count, index) => `${index}) head -c ${count} /dev/zero > "\${output#file:}";;`);
-    const counting = `tries=$(cat ${folder}/tries || echo 0); echo $((tries + 1)) > ${folder}/tries`;
-    return `${probing}; for output; do :; done; ${counting}; case $tries in ${cases.join(" ")} esac; ${blame}`;
-  };
-  const decodeWith = async (folder: string, script: string, outputFolder = folder) => {
-    const inputPath = join(folder, "upload");
-    await Bun.write(inputPath, "sound");
-    const ffmpegPath = await fakeFfmpeg(folder, script);
-    return decodeRecording({ ffmpegPath, inputPath, outputPath: join(outputFolder, "decoded.pcm"), maxSeconds: 60 });
+    const counting = `tries=$(cat ${folder.path}/tries || echo 0); echo $((tries + 1)) > ${folder.path}/tries`;
+    const script = `${probing}; for output; do :; done; ${counting}; case $tries in ${cases.join(" ")} esac; ${blame}`;
+    const ffmpegPath = await fakeFfmpeg(folder.path, script);
+    return folder.decode(await folder.write("upload", "sound"), { ffmpegPath, outputPath, maxSeconds: 60 });
   };
   const code = "exit 228";
   const words = 'echo "x: No space left on device" >&2; exit 1';
@@ -208,41 +145,36 @@ describe("an ffmpeg that reports a full disk", () => {
     ["by a message, like older versions", words],
   ])("%s, on a full disk, is a fault of the machine", async (_, blame) => {
     if (!canMount) return;
-    await inFolder(async (folder) => {
-      const small = join(folder, "small");
-      mkdirSync(small);
-      using _disk = new SmallDisk(small, "size=64k");
-      const decoding = decodeWith(folder, blaming([60_000], blame)(folder), small);
-      const error = await decoding.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ fault: "disk_full" });
-      expect(machineTrouble(error)).toMatchObject({ kind: "disk_full", isConfirmed: true });
-      expect(await namesIn(small)).toEqual([]);
-    });
+    using folder = new MediaFolder();
+    const small = folder.at("small");
+    mkdirSync(small);
+    using _disk = new SmallDisk(small, "size=64k");
+    const error = await decodeWith(folder, [60_000], blame, join(small, "decoded.pcm")).catch((thrown) => thrown);
+    expect(error).toMatchObject({ fault: "disk_full" });
+    expect(machineTrouble(error)).toMatchObject({ kind: "disk_full", isConfirmed: true });
+    expect(await namesIn(small)).toEqual([]);
   });
 
   test.each([
     ["by its exit code", code],
     ["by a message", words],
   ])("%s, on a disk with space, and stops twice at the same sample, has a damaged recording", async (_, blame) => {
-    await inFolder(async (folder) => {
-      const decoded = await decodeWith(folder, blaming([4000, 4000], blame)(folder));
-      expect(decoded).toMatchObject({ sampleCount: 2000, damaged: true });
-      expect(await namesIn(folder)).toEqual(["confine", "decoded.pcm", "fake-ffmpeg", "tries", "upload"]);
-    });
+    using folder = new MediaFolder();
+    const decoded = await decodeWith(folder, [4000, 4000], blame);
+    expect(decoded).toMatchObject({ sampleCount: 2000, damaged: true });
+    expect(await folder.names()).toEqual(["confine", "decoded.pcm", "fake-ffmpeg", "tries", "upload"]);
   });
 
   test("only once had a temporary fault", async () => {
-    await inFolder(async (folder) => {
-      const decoded = await decodeWith(folder, blaming([4000, 6000], '[ "$tries" = 1 ] || exit 228')(folder));
-      expect(decoded).toMatchObject({ sampleCount: 3000, damaged: false });
-    });
+    using folder = new MediaFolder();
+    const decoded = await decodeWith(folder, [4000, 6000], '[ "$tries" = 1 ] || exit 228');
+    expect(decoded).toMatchObject({ sampleCount: 3000, damaged: false });
   });
 
   test("repeatedly, at different samples, makes the recording fail", async () => {
-    await inFolder(async (folder) => {
-      expect(await faultOf(decodeWith(folder, blaming([4000, 6000, 5000], code)(folder)))).toBe("ffmpeg_crashed");
-      expect(await namesIn(folder)).toEqual(["confine", "fake-ffmpeg", "tries", "upload"]);
-    });
+    using folder = new MediaFolder();
+    expect(await faultOf(decodeWith(folder, [4000, 6000, 5000], code))).toBe("ffmpeg_crashed");
+    expect(await folder.names()).toEqual(["confine", "fake-ffmpeg", "tries", "upload"]);
   });
 });
 
@@ -269,70 +201,41 @@ describe("a fault that is not the recording's has its own name", () => {
   ];
   for (const [what, script, fault] of cases) {
     test(`${what}: ${fault}`, async () => {
-      await inFolder(async (folder) => {
-        const inputPath = join(folder, "upload");
-        await Bun.write(inputPath, "sound");
-        const ffmpegPath = await fakeFfmpeg(folder, script);
-        const request: DecodeRequest = {
-          ffmpegPath,
-          inputPath,
-          outputPath: join(folder, "decoded.pcm"),
-          maxSeconds: 60,
-        };
-        expect(await faultOf(decodeRecording(request))).toBe(fault);
-        expect(await namesIn(folder)).toEqual(["confine", "fake-ffmpeg", "upload"]);
-      });
+      using folder = new MediaFolder();
+      const ffmpegPath = await fakeFfmpeg(folder.path, script);
+      const decoding = folder.decode(await folder.write("upload", "sound"), { ffmpegPath, maxSeconds: 60 });
+      expect(await faultOf(decoding)).toBe(fault);
+      expect(await folder.names()).toEqual(["confine", "fake-ffmpeg", "upload"]);
     });
   }
 
   test("a missing ffmpeg: ffmpeg_unusable", async () => {
-    await inFolder(async (folder) => {
-      await Bun.write(join(folder, "upload"), "sound");
-      expect(await faultOf(probeRecording(join(folder, "nowhere"), join(folder, "upload")))).toBe("ffmpeg_unusable");
-    });
+    using folder = new MediaFolder();
+    await folder.write("upload", "sound");
+    expect(await faultOf(probeRecording(folder.at("nowhere"), folder.at("upload")))).toBe("ffmpeg_unusable");
   });
 
   test("a missing recording, or a folder in its place: input_unreadable", async () => {
-    await inFolder(async (folder) => {
-      const ffmpegPath = await fakeFfmpeg(folder, "exit 0");
-      expect(await faultOf(probeRecording(ffmpegPath, join(folder, "gone")))).toBe("input_unreadable");
-      expect(await faultOf(probeRecording(ffmpegPath, folder))).toBe("input_unreadable");
-    });
+    using folder = new MediaFolder();
+    const ffmpegPath = await fakeFfmpeg(folder.path, "exit 0");
+    expect(await faultOf(probeRecording(ffmpegPath, folder.at("gone")))).toBe("input_unreadable");
+    expect(await faultOf(probeRecording(ffmpegPath, folder.path))).toBe("input_unreadable");
   });
 });
 
 describe("a probe that does not end", () => {
   test.each([
     // The wall-clock limit is too high to end this script before the CPU limit does.
-    [
-      "that uses the processor is the file's fault",
-      "while :; do :; done",
-      { cpuSeconds: 1, timeoutSeconds: 60 },
-      "refused",
-    ],
-    [
-      "that waits is the machine's fault",
-      "exec sleep 600",
-      { cpuSeconds: 10, timeoutSeconds: 0.5 },
-      "ffmpeg_timed_out",
-    ],
-  ])("%s", async (_, script, effort, end) => {
-    await inFolder(async (folder) => {
-      const inputPath = join(folder, "upload");
-      await Bun.write(inputPath, "sound");
-      const probing = probeRecording(await fakeFfmpeg(folder, script), inputPath, undefined, effort);
-      if (end !== "refused") return expect(await faultOf(probing)).toBe(end);
-      const reason = "The file takes too much work to examine; it is damaged or not a recording.";
-      expect(await probing).toEqual({ ok: false, reason });
-    });
-  });
-
-  test("that exceeds the memory limit is the file's fault", async () => {
-    await inFolder(async (folder) => {
-      const inputPath = join(folder, "upload");
-      await Bun.write(inputPath, "sound");
-      const reason = "The file takes too much memory to examine; it is damaged or not a recording.";
-      expect(await probeRecording(await fakeFfmpeg(folder, "exit 244"), inputPath)).toEqual({ ok: false, reason });
-    });
+    ["that uses the processor is the file's fault", "while :; do :; done", 1, 60, "too much work"],
+    ["that exceeds the memory limit is the file's fault", "exit 244", 10, 60, "too much memory"],
+    ["that waits is the machine's fault", "exec sleep 600", 10, 0.5, "ffmpeg_timed_out"],
+  ])("%s", async (_, script, cpuSeconds, timeoutSeconds, end) => {
+    using folder = new MediaFolder();
+    const inputPath = await folder.write("upload", "sound");
+    const effort = { cpuSeconds, timeoutSeconds };
+    const probing = probeRecording(await fakeFfmpeg(folder.path, script), inputPath, undefined, effort);
+    if (end.startsWith("ffmpeg")) return expect(await faultOf(probing)).toBe(end);
+    const reason = `The file takes ${end} to examine; it is damaged or not a recording.`;
+    expect(await probing).toEqual({ ok: false, reason });
   });
 });

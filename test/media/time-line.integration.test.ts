@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
-import { available, FFMPEG, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg, samplesOf } from "../../harness/media.ts";
-import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
+import { lavfi, makeWithFfmpeg } from "../../harness/media.ts";
+import { PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
+import { canDecode, MediaFolder } from "./media-folder.ts";
 import { copyOf } from "./playback/copy-of.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "tests of media times") && available(MEDIA_TOOL, "tests of media times");
+const ready = canDecode("tests of media times");
 
 /** Six seconds with a tone of 0.2 s at each odd second. */
 const tones = lavfi("aevalsrc=if(between(mod(t\\,2)\\,1\\,1.2)\\,0.5*sin(3000*t)\\,0):d=6:s=48000");
@@ -28,10 +28,10 @@ function onsets(samples: Int16Array): number[] {
   return found;
 }
 
-async function decoded(folder: string, inputPath: string, maxSeconds = 600): Promise<Int16Array> {
-  const outputPath = join(folder, "decoded.pcm");
-  await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds });
-  return samplesOf(outputPath);
+function expectAt(found: readonly number[], expected: readonly number[], tolerance: number): void {
+  expect(found.length).toBe(expected.length);
+  const errors = found.map((seconds, index) => Math.abs(seconds - (expected[index] ?? 0)));
+  expect(Math.max(...errors)).toBeLessThan(tolerance);
 }
 
 interface Case {
@@ -45,27 +45,21 @@ interface Case {
 }
 
 async function check({ made, joined, expected, maxSeconds }: Case): Promise<void> {
-  await inFolder(async (folder) => {
-    const inside = (argument: string) => argument.replace("@", `${folder}/`);
-    for (const args of made) makeWithFfmpeg(...args.map(inside));
-    let path = inside(made.at(-1)?.at(-1) ?? "");
-    if (joined !== undefined) {
-      const parts = joined.map((name) => Bun.file(inside(name)).bytes());
-      path = join(folder, "joined");
-      await Bun.write(path, Buffer.concat(await Promise.all(parts)));
-    }
-    const heard = await copyOf(path, folder, maxSeconds);
-    const found = onsets(heard.decoded);
-    // Files that were concatenated by hand contain the pre-roll and padding of each codec.
-    const tolerance = joined === undefined ? 0.025 : 0.1;
-    expect(found.length).toBe(expected.length);
-    const errors = found.map((seconds, index) => Math.abs(seconds - (expected[index] ?? 0)));
-    expect(Math.max(...errors)).toBeLessThan(tolerance);
-    // The playback copy has the same times.
-    const copied = onsets(heard.copied);
-    expect(copied.length).toBe(found.length);
-    expect(Math.max(...copied.map((seconds, index) => Math.abs(seconds - (found[index] ?? 0))))).toBeLessThan(0.025);
-  });
+  using folder = new MediaFolder();
+  const inside = (argument: string) => argument.replace("@", `${folder.path}/`);
+  for (const args of made) makeWithFfmpeg(...args.map(inside));
+  let path = inside(made.at(-1)?.at(-1) ?? "");
+  if (joined !== undefined) {
+    const parts = joined.map((name) => Bun.file(inside(name)).bytes());
+    path = await folder.write("joined", Buffer.concat(await Promise.all(parts)));
+  }
+  const heard = await copyOf(path, folder, maxSeconds);
+  const found = onsets(heard.decoded);
+  // Files that were concatenated by hand contain the pre-roll and padding of each codec.
+  const tolerance = joined === undefined ? 0.025 : 0.1;
+  expectAt(found, expected, tolerance);
+  // The playback copy has the same times.
+  expectAt(onsets(heard.copied), found, 0.025);
 }
 
 const dropped = (from: number, to: number) => [
@@ -134,14 +128,10 @@ describe.if(ready)("audio that begins long after the picture", () => {
   });
 
   test("is not taken for damage, although Windows Media declares twice its delay", async () => {
-    await inFolder(async (folder) => {
-      const inputPath = join(folder, "a.wmv");
-      const codecs = ["-c:v", "msmpeg4", "-c:a", "wmav2"];
-      makeWithFfmpeg(...long, "-itsoffset", "20", ...tones, ...both, ...codecs, inputPath);
-      const outputPath = join(folder, "a.pcm");
-      const { damaged } = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds: 600 });
-      expect(damaged).toBe(false);
-    });
+    using folder = new MediaFolder();
+    const codecs = ["-c:v", "msmpeg4", "-c:a", "wmav2"];
+    const path = folder.make("a.wmv", ...long, "-itsoffset", "20", ...tones, ...both, ...codecs);
+    expect((await folder.decode(path)).damaged).toBe(false);
   });
 });
 
@@ -247,8 +237,7 @@ describe.if(ready)("times match a player's when", () => {
 });
 
 /** Rewrites the two edits of an MP4 file whose audio begins late. Both clocks in it count samples. */
-function withEdits(file: Uint8Array, ...edits: readonly (readonly [seconds: number, start: number])[]): Buffer {
-  const bytes = Buffer.from(file);
+function setEdits(bytes: Buffer, ...edits: readonly (readonly [seconds: number, start: number])[]): void {
   // Of the two tracks' lists, that of the audio is the last one.
   const list = bytes.lastIndexOf("elst") + 8;
   expect(bytes.readUInt32BE(list)).toBe(edits.length);
@@ -256,24 +245,16 @@ function withEdits(file: Uint8Array, ...edits: readonly (readonly [seconds: numb
     bytes.writeUInt32BE(seconds * 48_000, list + 4 + index * 12);
     bytes.writeInt32BE(start * 48_000, list + 8 + index * 12);
   }
-  return bytes;
 }
 
 test.if(ready)("a phone's trimmed recording, in which edits leave out its middle, is as long as it plays", async () => {
-  await inFolder(async (folder) => {
-    const path = join(folder, "a.mp4");
-    makeWithFfmpeg(...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "48000", path);
-    // Of the audio's six seconds, the one after the second tone is left out.
-    await Bun.write(path, withEdits(await Bun.file(path).bytes(), [3.5, 0], [1.5, 4.5]));
-    const { decoded: samples, copied } = await copyOf(path, folder);
-    for (const found of [onsets(samples), onsets(copied)]) {
-      expect(found.length).toBe(3);
-      expect(Math.max(...[1, 3, 4].map((seconds, index) => Math.abs(seconds - (found[index] ?? 0))))).toBeLessThan(
-        0.05,
-      );
-    }
-    expect(samples.length / PCM_SAMPLE_RATE_HZ).toBeCloseTo(5, 1);
-  });
+  using folder = new MediaFolder();
+  const path = folder.make("a.mp4", ...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "48000");
+  // Of the audio's six seconds, the one after the second tone is left out.
+  await folder.change(path, (bytes) => setEdits(bytes, [3.5, 0], [1.5, 4.5]));
+  const { decoded: samples, copied } = await copyOf(path, folder);
+  for (const heard of [samples, copied]) expectAt(onsets(heard), [1, 3, 4], 0.05);
+  expect(samples.length / PCM_SAMPLE_RATE_HZ).toBeCloseTo(5, 1);
 });
 
 describe.if(ready)("no audio is lost and no silence inserted when the clock jumps", () => {
@@ -283,33 +264,24 @@ describe.if(ready)("no audio is lost and no silence inserted when the clock jump
 test.if(ready)(
   "the longest pause that is believed costs no memory that ffmpeg may not have, in six channels either",
   async () => {
-    await inFolder(async (folder) => {
-      const path = join(folder, "b.webm");
-      const six = lavfi("aevalsrc=sin(300*t)|sin(400*t)|sin(500*t)|sin(600*t)|sin(700*t)|sin(800*t):d=4:s=48000:c=5.1");
-      makeWithFfmpeg(...six, ...opus, "-b:a", "192k", join(folder, "a.webm"));
-      makeWithFfmpeg("-i", join(folder, "a.webm"), ...jump(2, 3590), path);
-      const outputPath = join(folder, "decoded.pcm");
-      const { sampleCount } = await decodeRecording({
-        ffmpegPath: FFMPEG,
-        inputPath: path,
-        outputPath,
-        maxSeconds: 4000,
-      });
-      expect(sampleCount / PCM_SAMPLE_RATE_HZ).toBeCloseTo(3594, 0);
-    });
+    using folder = new MediaFolder();
+    const six = lavfi("aevalsrc=sin(300*t)|sin(400*t)|sin(500*t)|sin(600*t)|sin(700*t)|sin(800*t):d=4:s=48000:c=5.1");
+    const whole = folder.make("a.webm", ...six, ...opus, "-b:a", "192k");
+    const path = folder.make("b.webm", "-i", whole, ...jump(2, 3590));
+    const { sampleCount } = await folder.decode(path, { maxSeconds: 4000 });
+    expect(sampleCount / PCM_SAMPLE_RATE_HZ).toBeCloseTo(3594, 0);
   },
 );
 
 describe.if(ready)("inexact time stamps", () => {
   test("insert no silence between words if they only jitter", async () => {
-    await inFolder(async (folder) => {
-      const steady = join(folder, "steady.webm");
-      const wavering = join(folder, "wavering.webm");
-      makeWithFfmpeg(...tones, ...opus, steady);
-      makeWithFfmpeg("-i", steady, "-c", "copy", "-bsf:a", "setts=ts='TS+round(40*sin(N))'", wavering);
-      const expected = (await decoded(folder, steady)).length;
-      expect(Math.abs((await decoded(folder, wavering)).length - expected)).toBeLessThan(PCM_SAMPLE_RATE_HZ / 20);
-    });
+    using folder = new MediaFolder();
+    const steady = folder.make("steady.webm", ...tones, ...opus);
+    const jitter = ["-c", "copy", "-bsf:a", "setts=ts='TS+round(40*sin(N))'"];
+    const wavering = folder.make("wavering.webm", "-i", steady, ...jitter);
+    const expected = (await folder.decode(steady)).sampleCount;
+    const difference = (await folder.decode(wavering)).sampleCount - expected;
+    expect(Math.abs(difference)).toBeLessThan(PCM_SAMPLE_RATE_HZ / 20);
   });
 
   test("delay the audio only once if its format changes later", async () => {

@@ -1,23 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { recordingsFolder } from "../../harness/checkout.ts";
-import {
-  available,
-  FFMPEG,
-  inFolder,
-  lavfi,
-  loudness,
-  MEDIA_TOOL,
-  makeWithFfmpeg,
-  samplesOf,
-  waveHeader,
-} from "../../harness/media.ts";
-import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
+import { FFMPEG, lavfi, loudness, MEDIA_TOOL, waveHeader } from "../../harness/media.ts";
+import { PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
+import { canDecode, MediaFolder, sparseWave } from "./media-folder.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "tests of lengths") && available(MEDIA_TOOL, "tests of lengths");
+const ready = canDecode("tests of lengths");
 
 const SECONDS = 3;
 const tone = lavfi(`sine=frequency=300:duration=${SECONDS}:sample_rate=16000`);
@@ -26,15 +16,13 @@ const LONG = 108_000;
 const MOST = 64_800;
 
 /** Checks that a file is as long as its sound, for the limit and for the transcript, and not taken for damaged. */
-async function expectSound(folder: string, inputPath: string, seconds = SECONDS, tolerance = 0.15): Promise<void> {
-  const outputPath = join(folder, "decoded.pcm");
+async function expectSound(folder: MediaFolder, inputPath: string, seconds = SECONDS, tolerance = 0.15): Promise<void> {
   const probed = await probeRecording(FFMPEG, inputPath);
   if (!probed.ok) throw new Error(probed.reason);
   if (!probed.durationIsEstimate) expect(probed.durationSeconds ?? seconds).toBeLessThan(seconds + 1);
-  const decoded = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds: MOST });
-  const samples = await samplesOf(outputPath);
+  const { samples, damaged } = await folder.decode(inputPath, { maxSeconds: MOST });
   expect(Math.abs(samples.length / PCM_SAMPLE_RATE_HZ - seconds)).toBeLessThan(tolerance);
-  expect(decoded.damaged).toBe(false);
+  expect(damaged).toBe(false);
   // The sound begins at 0.
   expect(loudness(samples.subarray(0, PCM_SAMPLE_RATE_HZ / 2))).toBeGreaterThan(1000);
 }
@@ -44,7 +32,8 @@ describe.if(ready)("a recording is as long as its sound", () => {
     ["late-clock-fragments.mp4", 6.08],
     ["sox-pipe.aiff", 4],
   ])("in %s", async (name, seconds) => {
-    await inFolder((folder) => expectSound(folder, join(recordingsFolder, "cases", name), seconds, 0.01));
+    using folder = new MediaFolder();
+    await expectSound(folder, join(recordingsFolder, "cases", name), seconds, 0.01);
   });
 
   const fragments = "-movflags frag_keyframe+empty_moov+default_base_moof -frag_duration 500000".split(" ");
@@ -58,43 +47,33 @@ describe.if(ready)("a recording is as long as its sound", () => {
     ["Flash video", ["-c:a", "aac", "-ar", "44100", "-f", "flv"]],
     ["Windows Media", ["-c:a", "wmav2", "-f", "asf"]],
   ])("in %s whose clock begins after 25 h, after 30 h or in 1970", async (_, format) => {
-    await inFolder(async (folder) => {
-      for (const start of [90_000, LONG, 1_732_900_000]) {
-        const path = join(folder, "late");
-        makeWithFfmpeg(...tone, "-output_ts_offset", String(start), ...format, path);
-        await expectSound(folder, path);
-      }
-    });
+    using folder = new MediaFolder();
+    for (const start of [90_000, LONG, 1_732_900_000]) {
+      const path = folder.make("late", ...tone, "-output_ts_offset", String(start), ...format);
+      await expectSound(folder, path);
+    }
   });
 
   const picture = lavfi(`color=size=16x16:rate=1/3600:duration=${LONG}`);
   const subtitles = ["-i", "@subtitles.srt"];
-  const noise = lavfi(`anullsrc=r=8000:cl=mono:d=${LONG / 20}`);
+  const noise = lavfi(`anullsrc=r=1000:cl=mono:d=${LONG / 20}`);
   test.each([
     ["a picture", "mov", [...tone, ...picture, "-map", "0", "-map", "1", "-c:v", "mjpeg", "-c:a", "aac"]],
     ["a picture in front", "mkv", [...tone, ...picture, "-map", "1", "-map", "0", "-c:v", "mjpeg", "-c:a", "libopus"]],
     ["a subtitle", "mp4", [...tone, ...subtitles, "-map", "0", "-map", "1", "-c:a", "aac", "-c:s", "mov_text"]],
     ["a subtitle", "mkv", [...tone, ...subtitles, "-map", "0", "-map", "1", "-c:a", "libopus", "-c:s", "srt"]],
-    ["another audio track", "mka", [...tone, ...noise, "-map", "0", "-map", "1", "-c:a", "libmp3lame", "-ar", "8000"]],
+    ["another audio track", "mka", [...tone, ...noise, "-map", "0", "-map", "1", "-c:a", "flac"]],
   ])("with %s that lasts much longer, in %s", async (_, extension, args) => {
-    await inFolder(async (folder) => {
-      const late = "1\n29:59:59,000 --> 30:00:00,000\nlate\n\n";
-      await Bun.write(join(folder, "subtitles.srt"), `1\n00:00:01,000 --> 00:00:02,000\nsoon\n\n${late}`);
-      const path = join(folder, `long.${extension}`);
-      makeWithFfmpeg(...args.map((arg) => arg.replace("@", `${folder}/`)), path);
-      await expectSound(folder, path);
-    });
+    using folder = new MediaFolder();
+    const late = "1\n29:59:59,000 --> 30:00:00,000\nlate\n\n";
+    await folder.write("subtitles.srt", `1\n00:00:01,000 --> 00:00:02,000\nsoon\n\n${late}`);
+    const path = folder.make(`long.${extension}`, ...args.map((arg) => arg.replace("@", `${folder.path}/`)));
+    await expectSound(folder, path);
   });
 
   /** Changes numbers in a file that ffmpeg makes. */
-  async function changed(folder: string, args: readonly string[], change: (bytes: Buffer) => unknown): Promise<string> {
-    const path = join(folder, "changed");
-    makeWithFfmpeg(...tone, ...args, path);
-    const bytes = Buffer.from(await Bun.file(path).bytes());
-    change(bytes);
-    await Bun.write(path, bytes);
-    return path;
-  }
+  const changed = (folder: MediaFolder, args: readonly string[], change: (bytes: Buffer) => unknown) =>
+    folder.change(folder.make("changed", ...tone, ...args), change);
   test.each<[string, string[], (bytes: Buffer) => unknown]>([
     [
       "the Xing header of MP3",
@@ -127,7 +106,8 @@ describe.if(ready)("a recording is as long as its sound", () => {
     ],
     ["the header of WavPack", ["-c:a", "wavpack", "-f", "wv"], (bytes) => bytes.writeUInt32LE(LONG * 16_000, 12)],
   ])("although %s claims 30 h", async (_, args, change) => {
-    await inFolder(async (folder) => expectSound(folder, await changed(folder, args, change)));
+    using folder = new MediaFolder();
+    await expectSound(folder, await changed(folder, args, change));
   });
 
   const be = (at: number, ...sizes: number[]) => sizes.map((size) => (bytes: Buffer) => bytes.writeUInt32BE(size, at));
@@ -180,12 +160,11 @@ describe.if(ready)("a recording is as long as its sound", () => {
       }),
     ],
   ])("in %s whose sizes are those of a writer that did not know them", async (_, args, changes) => {
-    await inFolder(async (folder) => {
-      // All combinations take seconds; each size occurs with several others.
-      for (const [index, change] of changes.entries()) {
-        if (changes.length < 10 || index % 3 === 0) await expectSound(folder, await changed(folder, args, change));
-      }
-    });
+    using folder = new MediaFolder();
+    // All combinations take seconds; each size occurs with several others.
+    for (const [index, change] of changes.entries()) {
+      if (changes.length < 10 || index % 3 === 0) await expectSound(folder, await changed(folder, args, change));
+    }
   });
 
   test.each([
@@ -198,36 +177,25 @@ describe.if(ready)("a recording is as long as its sound", () => {
     ["matroska", "pcm_s16le"],
     ["flac", "flac"],
   ])("in %s that was written to a pipe", async (muxer, encoder) => {
-    await inFolder(async (folder) => {
-      const path = join(folder, "piped");
-      const options = ["-nostdin", "-v", "error", ...tone, "-c:a", encoder, "-f", muxer, "pipe:1"];
-      const written = Bun.spawnSync([MEDIA_TOOL, ...options]).stdout;
-      await Bun.write(path, written);
-      await expectSound(folder, path);
-    });
+    using folder = new MediaFolder();
+    const options = ["-nostdin", "-v", "error", ...tone, "-c:a", encoder, "-f", muxer, "pipe:1"];
+    const written = Bun.spawnSync([MEDIA_TOOL, ...options]).stdout;
+    await expectSound(folder, await folder.write("piped", written));
   });
 });
 
 describe.if(ready)("a recording that is longer than the limit", () => {
   test("claims its own length, if its packets confirm it", async () => {
-    await inFolder(async (folder) => {
-      const path = join(folder, "long.wav");
-      const claimedBytes = 72_000 * 1000 * 2;
-      await Bun.write(path, waveHeader({ channels: 1, rateHz: 1000, claimedBytes }));
-      await truncate(path, claimedBytes + 44);
-      const probed = await probeRecording(FFMPEG, path);
-      expect(probed.ok && Math.round(probed.durationSeconds ?? 0)).toBe(72_000);
-    });
+    using folder = new MediaFolder();
+    const probed = await probeRecording(FFMPEG, sparseWave(folder.at("long.wav"), 72_000, { rateHz: 1 }));
+    expect(probed.ok && Math.round(probed.durationSeconds ?? 0)).toBe(72_000);
   });
 
   test("fails while it is decoded, if it claims to be short", async () => {
-    await inFolder(async (folder) => {
-      const path = join(folder, "short.wav");
-      const header = waveHeader({ channels: 1, rateHz: 8000, claimedBytes: 0 });
-      await Bun.write(path, Buffer.concat([header, Buffer.alloc(8000 * 2 * 30)]));
-      const outputPath = join(folder, "decoded.pcm");
-      const decoding = decodeRecording({ ffmpegPath: FFMPEG, inputPath: path, outputPath, maxSeconds: 20 });
-      expect(await decoding.catch((error) => error)).toMatchObject({ fault: "recording_too_long" });
-    });
+    using folder = new MediaFolder();
+    const header = waveHeader({ channels: 1, rateHz: 8000, claimedBytes: 0 });
+    const path = await folder.write("short.wav", Buffer.concat([header, Buffer.alloc(8000 * 2 * 30)]));
+    const decoding = folder.decode(path, { maxSeconds: 20 });
+    expect(await decoding.catch((error) => error)).toMatchObject({ fault: "recording_too_long" });
   });
 });

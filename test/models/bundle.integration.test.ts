@@ -1,17 +1,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importModels, ModelError } from "../../src/models/index.ts";
-import { tar } from "../../src/storage/index.ts";
-import { bundleAt, hash, importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
+import { tar } from "../../src/files/index.ts";
+import { ModelError } from "../../src/models/index.ts";
+import { bundleAt, hash, OWN, SMALL, TestLibrary } from "../support/models.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
 
 /** Writes a bundle of two models, of which only the first is in the catalogue. */
 async function bundleOfTwo(made: TestLibrary): Promise<string> {
-  await importModels(made.file("small.bin", SMALL), importOptions(made));
-  await importModels(made.file("own.bin", OWN), importOptions(made));
+  await made.import(made.file("small.bin", SMALL));
+  await made.import(made.file("own.bin", OWN));
   const path = join(made.path, "bundle.tar");
   await bundleAt(made.library.list(), path);
   return path;
@@ -23,10 +23,7 @@ describe("a bundle", () => {
     using there = new TestLibrary();
     const path = await bundleOfTwo(here);
     const progress: number[][] = [];
-    const imported = await importModels(
-      path,
-      importOptions(there, { onProgress: (_, ...at) => void progress.push(at) }),
-    );
+    const imported = await there.import(path, { onProgress: (_, ...at) => void progress.push(at) });
     expect(imported.map(({ id, inCatalogue, from }) => [id, inCatalogue, from])).toEqual([
       ["own", false, "bundle.tar"],
       ["whisper-small", true, "bundle.tar"],
@@ -35,7 +32,7 @@ describe("a bundle", () => {
     expect(await Bun.file(imported[1]?.path ?? "").bytes()).toEqual(SMALL);
     expect(progress.length).toBeGreaterThan(1);
     // A second import changes nothing.
-    await importModels(path, importOptions(there));
+    await there.import(path);
     expect(there.files()).toHaveLength(4);
   });
 
@@ -87,10 +84,9 @@ const manifest = (...models: readonly object[]): Entry => ({
   bytes: Buffer.from(JSON.stringify({ format: "transcribe-models", version: 1, models })),
 });
 const own = { id: "own", sizeBytes: OWN.length, sha256: hash("sha256", OWN) };
-const file = (name: string, bytes: Uint8Array = OWN, change?: (header: Buffer) => void): Entry => ({
-  ...{ name, bytes },
-  ...(change && { change }),
-});
+const file = (name: string, bytes: Uint8Array = OWN): Entry => ({ name, bytes });
+/** A bundle whose model has a changed header. */
+const changed = (change: (header: Buffer) => void) => archive(manifest(own), { ...file("own.bin"), change });
 const good = archive(manifest(own), file("own.bin"));
 const huge = { ...own, sizeBytes: 8_000_000_000 };
 
@@ -100,7 +96,7 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
     ["has bytes after its end", Buffer.concat([good, Buffer.alloc(512)])],
     ["has no manifest", archive(file("own.bin"))],
     ["has its manifest last", archive(file("own.bin"), manifest(own))],
-    ["has a manifest that is not JSON", archive(file("manifest.json", Buffer.from("{"), undefined), file("own.bin"))],
+    ["has a manifest that is not JSON", archive(file("manifest.json", Buffer.from("{")), file("own.bin"))],
     ["has a manifest of another format", archive(file("manifest.json", Buffer.from('{"format":"zip"}')))],
     [
       "has a manifest that claims to be huge",
@@ -111,27 +107,9 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
     ["escapes its folder by a relative id", archive(manifest({ ...own, id: "../../own" }), file("../../own.bin"))],
     ["escapes its folder by an absolute id", archive(manifest({ ...own, id: "/tmp/own" }), file("/tmp/own.bin"))],
     ["escapes its folder by a file name", archive(manifest(own), file("../own.bin"))],
-    [
-      "has a link instead of a file",
-      archive(
-        manifest(own),
-        file("own.bin", OWN, (header) => header.write("2", 156)),
-      ),
-    ],
-    [
-      "has a directory instead of a file",
-      archive(
-        manifest(own),
-        file("own.bin", OWN, (header) => header.write("5", 156)),
-      ),
-    ],
-    [
-      "has a wrong size in a header",
-      archive(
-        manifest(own),
-        file("own.bin", OWN, (h) => h.write("00000000007", 124)),
-      ),
-    ],
+    ["has a link instead of a file", changed((header) => header.write("2", 156))],
+    ["has a directory instead of a file", changed((header) => header.write("5", 156))],
+    ["has a wrong size in a header", changed((header) => header.write("00000000007", 124))],
     ["has a wrong size in its manifest", archive(manifest({ ...own, sizeBytes: 3 }), file("own.bin"))],
     ["claims a size far beyond its own", archive(manifest(huge), file("own.bin"))],
     ["has a file that is not in its manifest", archive(manifest(own), file("other.bin"))],
@@ -151,7 +129,7 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
   ])("%s", async (_, bytes) => {
     using made = new TestLibrary();
     const path = made.file("bundle.tar", bytes);
-    await expect(importModels(path, importOptions(made))).rejects.toThrow(ModelError);
+    await expect(made.import(path)).rejects.toThrow(ModelError);
     expect(made.files()).toEqual([]);
     expect(existsSync(join(made.path, "own.bin"))).toBe(false);
   });
@@ -160,18 +138,14 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
     using made = new TestLibrary();
     const bad = { ...own, id: "bad" };
     const bytes = archive(manifest(own, bad), file("own.bin"), file("bad.bin", new Uint8Array(OWN.length)));
-    await expect(importModels(made.file("bundle.tar", bytes), importOptions(made))).rejects.toThrow(
-      "bad does not have the SHA-256",
-    );
+    await expect(made.import(made.file("bundle.tar", bytes))).rejects.toThrow("bad does not have the SHA-256");
     expect(made.files()).toEqual([]);
   });
 
   test("would replace another model with the same id", async () => {
     using made = new TestLibrary();
-    const [before] = await importModels(made.file("own.bin", SMALL.subarray(1)), importOptions(made));
-    await expect(importModels(made.file("bundle.tar", good), importOptions(made))).rejects.toThrow(
-      "another model is installed as own",
-    );
+    const [before] = await made.import(made.file("own.bin", SMALL.subarray(1)));
+    await expect(made.import(made.file("bundle.tar", good))).rejects.toThrow("another model is installed as own");
     expect(made.library.find("own")).toEqual(before ?? null);
   });
 
@@ -180,7 +154,7 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
     const inspect = () => {
       throw new Error("not a whisper model");
     };
-    const attempt = importModels(made.file("bundle.tar", good), importOptions(made, { inspect }));
+    const attempt = made.import(made.file("bundle.tar", good), { inspect });
     await expect(attempt).rejects.toThrow(
       "not a whisper model. import accepts a Whisper or Parakeet model in ggml format",
     );
@@ -190,5 +164,5 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
 
 test("a valid bundle made by this test is imported", async () => {
   using made = new TestLibrary();
-  expect(await importModels(made.file("bundle.tar", good), importOptions(made))).toMatchObject([{ id: "own" }]);
+  expect(await made.import(made.file("bundle.tar", good))).toMatchObject([{ id: "own" }]);
 });

@@ -1,34 +1,18 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { importModels, ModelLibrary, pullModel } from "../../src/models/index.ts";
-import { bundleAt, officialEntry, TestLibrary } from "./support.ts";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { pullModel } from "../../src/models/index.ts";
+import { bundleAt, OWN, officialEntry, TestLibrary } from "../support/models.ts";
 
-const CONTENT = new Uint8Array(100_000);
-const place = new TestLibrary();
-const small = join(place.path, "small");
+const words = /not enough disk space: 1 MiB are needed and 256 MiB must stay free, but only [0-9] MiB are free/;
 
-/** Mounts a file system of 8 MiB, less than the space that must stay free for a server. Only root can mount it. */
-function mountSmall(): boolean {
-  Bun.spawnSync(["mkdir", small]);
-  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small]).exitCode === 0;
-  if (!mounted) console.warn("SKIPPED: models on a full disk; mounting a small one needs root");
-  return mounted;
-}
+/** Mounts a file system of 8 MiB, less than the space that must stay free for a server. */
+const shrink = ({ dataDirectory }: TestLibrary) => new SmallDisk(dataDirectory, "size=8m");
 
-const mounted = mountSmall();
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", small]);
-  place[Symbol.dispose]();
-});
-
-describe.if(mounted)("on a disk that is nearly full", () => {
-  const library = new ModelLibrary(join(small, "models"));
-  const left = () =>
-    [...new Bun.Glob("**").scanSync({ cwd: small })].filter((name) => !/\.lock(-journal)?$/.test(name));
-  const common = { library, catalogue: [], inspect: () => {}, onProgress: () => {} };
-  const words = /not enough disk space: 1 MiB are needed and 256 MiB must stay free, but only [0-9] MiB are free/;
-
+describe.if(canMount)("on a disk that is nearly full", () => {
   test("nothing is downloaded, whether or not the server sends a length", async () => {
+    using made = new TestLibrary();
+    using _disk = shrink(made);
     let sent = 0;
     using server = Bun.serve({
       port: 0,
@@ -36,27 +20,30 @@ describe.if(mounted)("on a disk that is nearly full", () => {
       fetch: () => {
         const body = async function* () {
           sent += 1;
-          yield CONTENT;
+          yield OWN;
         };
-        return sent === 0 ? new Response(CONTENT) : new Response(body());
+        return sent === 0 ? new Response(OWN) : new Response(body());
       },
     });
+    const options = { library: made.library, catalogue: [], inspect: () => {}, onProgress: () => {} };
     for (sent of [0, 1]) {
-      const entry = officialEntry("whisper-x", CONTENT);
-      await expect(pullModel(entry, { ...common, mirror: server.url.href })).rejects.toThrow(words);
-      expect(left()).toEqual([]);
+      const entry = officialEntry("whisper-x", OWN);
+      await expect(pullModel(entry, { ...options, mirror: server.url.href })).rejects.toThrow(words);
+      expect(made.files()).toEqual([]);
     }
   });
 
   test("nothing is imported, and no bundle is written", async () => {
-    const options = { ...common, name: undefined };
-    await expect(importModels(place.file("own.bin", CONTENT), options)).rejects.toThrow(words);
-    const [model] = await importModels(place.file("own.bin", CONTENT), { ...options, library: place.library });
-    if (model === undefined) throw new Error("it was not imported");
-    await expect(bundleAt([model], join(small, "bundle.tar"))).rejects.toThrow(words);
-    const bundle = join(place.path, "bundle.tar");
-    await bundleAt([model], bundle);
-    await expect(importModels(bundle, options)).rejects.toThrow(words);
-    expect(left()).toEqual([]);
+    using made = new TestLibrary();
+    using elsewhere = new TestLibrary();
+    using _disk = shrink(made);
+    const path = made.file("own.bin", OWN);
+    await expect(made.import(path)).rejects.toThrow(words);
+    const models = await elsewhere.import(path);
+    await expect(bundleAt(models, join(made.dataDirectory, "bundle.tar"))).rejects.toThrow(words);
+    const bundle = join(made.path, "bundle.tar");
+    await bundleAt(models, bundle);
+    await expect(made.import(bundle)).rejects.toThrow(words);
+    expect(made.files()).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importModels, type ModelEntry, ModelError } from "../../src/models/index.ts";
+import { type ModelEntry, ModelError } from "../../src/models/index.ts";
 import { readModelLanguages, validateModelFile } from "../../src/speech/index.ts";
+import { OWN, SMALL, TestLibrary } from "../support/models.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
-import { importOptions, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);
@@ -20,45 +20,40 @@ describe("a model file that is imported", () => {
   ])("%s gets the id %s unless a name is given", async (name, id) => {
     using made = new TestLibrary();
     const path = made.file(name, OWN);
-    expect(await importModels(path, importOptions(made, { catalogue: unknown }))).toMatchObject([
-      { id, inCatalogue: false },
-    ]);
-    const named = importOptions(made, { catalogue: unknown, name: "mine" });
-    expect(await importModels(path, named)).toMatchObject([{ id: "mine" }]);
+    expect(await made.import(path, { catalogue: unknown })).toMatchObject([{ id, inCatalogue: false }]);
+    expect(await made.import(path, { catalogue: unknown, name: "mine" })).toMatchObject([{ id: "mine" }]);
   });
 
   test("gets the id of the catalogue when its digest is published, whatever its file name", async () => {
     using made = new TestLibrary();
     const path = made.file("thing.bin", SMALL);
-    expect(await importModels(path, importOptions(made, { name: "mine" }))).toMatchObject([
-      { id: "whisper-small", inCatalogue: true },
-    ]);
+    expect(await made.import(path, { name: "mine" })).toMatchObject([{ id: "whisper-small", inCatalogue: true }]);
     expect(readFileSync(path)).toEqual(Buffer.from(SMALL));
   });
 
   test("is refused when its file name is an id of the catalogue, but its digest differs", async () => {
     using made = new TestLibrary();
-    const attempt = importModels(made.file("ggml-small.bin", OWN), importOptions(made));
+    const attempt = made.import(made.file("ggml-small.bin", OWN));
     await expect(attempt).rejects.toThrow("this is not whisper-small as it was published");
     expect(made.files()).toEqual([]);
   });
 
   test("is refused when it does not exist or is neither a file nor a directory", async () => {
     using made = new TestLibrary();
-    await expect(importModels(join(made.path, "none"), importOptions(made))).rejects.toThrow("there is no file");
-    await expect(importModels("/dev/null", importOptions(made))).rejects.toThrow("neither a file nor a directory");
+    await expect(made.import(join(made.path, "none"))).rejects.toThrow("there is no file");
+    await expect(made.import("/dev/null")).rejects.toThrow("neither a file nor a directory");
     symlinkSync(join(made.path, "none"), join(made.path, "link"));
-    await expect(importModels(join(made.path, "link"), importOptions(made))).rejects.toThrow("there is no file");
-    await expect(importModels(made.path, importOptions(made))).rejects.toThrow("has no model.bin");
+    await expect(made.import(join(made.path, "link"))).rejects.toThrow("there is no file");
+    await expect(made.import(made.path)).rejects.toThrow("has no model.bin");
   });
 
   test("is not installed once its file was removed, and can be imported again", async () => {
     using made = new TestLibrary();
     const path = made.file("own.bin", OWN);
-    const [model] = await importModels(path, importOptions(made));
+    const [model] = await made.import(path);
     rmSync(model?.path ?? "");
     expect([made.library.find("own"), made.library.list()]).toEqual([null, []]);
-    await importModels(path, importOptions(made));
+    await made.import(path);
     expect(await Bun.file(made.library.find("own")?.path ?? "").bytes()).toEqual(OWN);
   });
 });
@@ -82,7 +77,7 @@ describe("a faster-whisper directory", () => {
     async (type) => {
       using made = new TestLibrary();
       const path = directory(made, serialise(fakeWhisper(type, loadable)), words);
-      const [model] = await importModels(path, importOptions(made, { inspect }));
+      const [model] = await made.import(path, { inspect });
       expect(model).toMatchObject({ id: "faster-whisper-tiny.en", inCatalogue: false });
       expect(model?.from).toBe("Faster Whisper tiny.en, converted");
       expect(readModelLanguages(model?.path ?? "").map(({ code }) => code)).toEqual(["en"]);
@@ -97,7 +92,7 @@ describe("a faster-whisper directory", () => {
   ])("that %s is refused and leaves nothing", async (_, model, vocabulary) => {
     using made = new TestLibrary();
     const path = directory(made, model, vocabulary);
-    await expect(importModels(path, importOptions(made, { inspect }))).rejects.toThrow(ModelError);
+    await expect(made.import(path, { inspect })).rejects.toThrow(ModelError);
     expect(made.files()).toEqual([]);
   });
 });

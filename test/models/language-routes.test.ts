@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { tinyModel } from "../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../harness/parakeet/random-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
-import { importModels, parseLanguageRoutes, SpeechModels } from "../../src/models/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-import { TestLibrary } from "./support.ts";
+import { parseLanguageRoutes } from "../../src/models/index.ts";
+import { SpeechLibrary } from "../support/models.ts";
 
 describe("the setting of models by language", () => {
   test("lists codes for each model, and one model for the rest", () => {
@@ -43,25 +41,16 @@ const files = {
 const whisper = smallWhisper({ ...smallSizes, vocabulary: 51_865 }).bytes;
 
 /** A library with a model of 25 languages that detects none, one of English only, and the built-in Whisper model. */
-async function made(entries: readonly string[]) {
-  const place = new TestLibrary();
-  const { library } = place;
-  const builtInPath = place.file("base.bin", whisper);
-  for (const [name, bytes] of Object.entries(files)) {
-    const path = place.file(`${name}.bin`, bytes);
-    await importModels(path, { ...{ library, catalogue: [], name, inspect: () => {} }, onProgress: () => {} });
-  }
-  const routes = parseLanguageRoutes(entries);
-  return {
-    place,
-    speech: new SpeechModels({ store: openDatabase(":memory:"), library, builtInPath, setting: "", routes }),
-  };
+async function library(): Promise<SpeechLibrary> {
+  const place = new SpeechLibrary(whisper);
+  for (const [name, bytes] of Object.entries(files)) await place.import(place.file(`${name}.bin`, bytes));
+  return place;
 }
 
 describe("models by language", () => {
   test("get the languages that the setting lists, and the model in use gets the others", async () => {
-    const { place, speech } = await made(["de fr: european", "en: english"]);
-    using _place = place;
+    using place = await library();
+    const speech = place.speech({ routes: ["de fr: european", "en: english"] });
     speech.requireRoutes();
     expect(speech.routes().map(({ model, codes }) => [model.id, codes])).toEqual([
       ["european", ["de", "fr"]],
@@ -73,8 +62,8 @@ describe("models by language", () => {
   });
 
   test("without a setting have the built-in model as the companion of one that detects no languages", async () => {
-    const { place, speech } = await made([]);
-    using _place = place;
+    using place = await library();
+    const speech = place.speech();
     const european = speech.find("european");
     if (european === null) throw new Error("it is not installed");
     expect(speech.companionOf(european)?.id).toBe("whisper-base");
@@ -88,8 +77,8 @@ describe("models by language", () => {
     [["*: missing"], "no model missing is installed"],
     [["*: european"], "european detects no languages"],
   ])("are refused at the start if the setting is %p", async (entries, message) => {
-    const { place, speech } = await made(entries);
-    using _place = place;
+    using place = await library();
+    const speech = place.speech({ routes: entries });
     expect(() => speech.requireRoutes()).toThrow(message);
   });
 });

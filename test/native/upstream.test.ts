@@ -5,7 +5,7 @@ import { available, root } from "../../harness/checkout.ts";
 import { nativeDirectory } from "../../native/build.ts";
 import { patchFiles, whisperSource } from "../../native/steps/source.ts";
 import { UPSTREAM } from "../../native/upstream.ts";
-import { nativeReadme, patchHeads } from "../../tools/development/docs/patch-table.ts";
+import { nativeReadme, patchHeads } from "../../tools/development/docs/pages.ts";
 
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 

@@ -3,79 +3,59 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath } from "../../harness/checkout.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../../harness/media.ts";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
-import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { quietServices, unused } from "./services.ts";
+import { fetchLink } from "../../src/pipeline/index.ts";
+import { never, QuietPipeline } from "./services.ts";
 
 setDefaultTimeout(60_000);
 
 describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the daily allowance", () => {
-  let parent: ReturnType<typeof temporaryDirectory>;
-  let store: Store;
-  let recordings: Recordings;
-  let accountId: string;
-  let services: PipelineServices;
+  let pipeline: QuietPipeline;
   /** Runs when the engine detects a block. */
   let detects: () => unknown;
   let allowanceSeconds: number;
   let maxSeconds: number;
 
   beforeEach(() => {
-    parent = temporaryDirectory();
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, Date.now);
-    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     detects = () => ({});
     [allowanceSeconds, maxSeconds] = [1200, 3600];
     // planChunks finds no chunk, so the recording contains no speech.
-    const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects());
-    const room = new DiskSpace(parent.path, () => 0);
-    const dataDirectory = new DataDirectory(parent.path);
-    const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
-    services = {
+    pipeline = new QuietPipeline(async (operation: string) =>
+      operation === "planChunks" ? { chunks: [] } : detects(),
+    );
+    const quiet = pipeline.services;
+    pipeline.services = {
       ...quiet,
       audioAllowanceSeconds: () => allowanceSeconds,
       decodeOptions: () => ({ ffmpegPath, maxSeconds }),
       fetchOptions: () => ({ ...quiet.fetchOptions(), allow: parseAllowList(["127.0.0.1"]), stallSeconds: 0.3 }),
     };
   });
-  afterEach(() => {
-    store.$client.close();
-    parent[Symbol.dispose]();
-  });
+  afterEach(() => pipeline[Symbol.dispose]());
 
-  const never = new AbortController().signal;
   const upload = (path: string): string => {
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
-    symlinkSync(path, services.dataDirectory.audio.pathOf(id));
+    const id = pipeline.create();
+    symlinkSync(path, pipeline.dataDirectory.audio.pathOf(id));
     return id;
   };
   const link = (port: number | undefined): string =>
-    recordings.create(
-      newRecording(Bun.randomUUIDv7(), accountId, { sourceUrl: `http://127.0.0.1:${port}/a`, sizeBytes: null }),
-    ).id;
-  const process = (id: string) => processRecording(services, id, never);
+    pipeline.create({ sourceUrl: `http://127.0.0.1:${port}/a`, sizeBytes: null });
+  const process = (id: string) => pipeline.process(id);
   const ended = (id: string) => {
-    const { failureReason, failureCause } = recordings.get(id) ?? unused();
-    return failureCause ?? failureReason;
+    const [, reason, cause] = pipeline.ended(id);
+    return cause ?? reason;
   };
-  const charged = () => services.usage.audioSeconds(accountId, Date.now());
+  const charged = () => pipeline.services.usage.audioSeconds(pipeline.accountId, Date.now());
   const silence = async (seconds: number) => {
-    const path = join(parent.path, `${seconds}.wav`);
+    const path = join(pipeline.folder, `${seconds}.wav`);
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: seconds * 32_000 });
     await Bun.write(path, Buffer.concat([header, Buffer.alloc(seconds * 32_000)]));
     return path;
   };
   /** Returns a file whose container declares another length. */
   const claiming = async (claimedSeconds: number, seconds: number) => {
-    const path = join(parent.path, `${seconds}.flac`);
+    const path = join(pipeline.folder, `${seconds}.flac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
     const bytes = Buffer.from(await Bun.file(path).bytes());
     // The number of samples in STREAMINFO.
@@ -85,7 +65,7 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
   };
   /** Returns a file that declares no length. */
   const unknown = (seconds: number) => {
-    const path = join(parent.path, `${seconds}.aac`);
+    const path = join(pipeline.folder, `${seconds}.aac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), "-f", "adts", path);
     return path;
   };
@@ -101,9 +81,8 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
       const path = await make(180);
       const ids = Array.from({ length: 5 }, () => upload(path));
       await Promise.all(ids.map(process));
-      expect(ids.map(ended).toSorted()).toEqual([
-        ...["no_speech", "no_speech", "quota_exceeded", "quota_exceeded", "quota_exceeded"],
-      ]);
+      const expected = ["no_speech", "no_speech", "quota_exceeded", "quota_exceeded", "quota_exceeded"];
+      expect(ids.map(ended).toSorted()).toEqual(expected);
       expect(Math.round(charged() / 10)).toBe(36);
     },
     60_000,
@@ -111,7 +90,7 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
 
   test("is charged when processing starts and corrected to the decoded length", async () => {
     const seen: number[] = [];
-    const { workReservations } = services;
+    const { workReservations } = pipeline.services;
     const promise = workReservations.reserve.bind(workReservations);
     workReservations.reserve = (id, bytes) => {
       seen.push(charged());
@@ -155,15 +134,16 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
       },
     });
     await process(upload(await silence(100)));
+    const { accountId, services, store } = pipeline;
     const creates = () => services.usage.creates(accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now());
     services.usage.spendCreate(store, accountId, Date.now());
     const slow = link(host.port);
-    expect(await fetchLink(services, slow, never)).toBeNull();
+    expect(await fetchLink(pipeline.services, slow, never)).toBeNull();
     expect([ended(slow), charged(), requests]).toEqual(["fetch_too_slow", 100, 1]);
     expect(creates().remaining).toBe(8);
     allowanceSeconds = 100;
     const refused = link(host.port);
-    expect(await fetchLink(services, refused, never)).toBeNull();
+    expect(await fetchLink(pipeline.services, refused, never)).toBeNull();
     expect([ended(refused), charged(), requests]).toEqual(["quota_exceeded", 100, 1]);
   });
 });

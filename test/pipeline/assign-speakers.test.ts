@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import type { Turn } from "../../src/timeline/index.ts";
+import { turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
-const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
-  startSeconds,
-  endSeconds,
-  speaker,
-});
 const speakers = (words: ReturnType<typeof wordsFrom>, turns: Turn[]) =>
   assignSpeakers(words, turns).map((word) => word.speaker);
 

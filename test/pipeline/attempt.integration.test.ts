@@ -1,62 +1,44 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { waveHeader } from "../../harness/media.ts";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
-import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { Recordings, SuspendError } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { quietServices } from "./services.ts";
+import { fetchLink } from "../../src/pipeline/index.ts";
+import { SuspendError } from "../../src/queue/index.ts";
+import { never, QuietPipeline } from "./services.ts";
 
 describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recording", () => {
-  let directory: ReturnType<typeof temporaryDirectory>;
-  let store: Store;
-  let recordings: Recordings;
-  let services: PipelineServices;
-  let accountId: string;
+  let pipeline: QuietPipeline;
   /** Runs in place of each operation of the engine. */
   let run: (operation: string) => Promise<unknown>;
   let milliseconds: number;
 
   beforeEach(() => {
-    directory = temporaryDirectory();
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, Date.now);
-    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     milliseconds = 0;
-    const dataDirectory = new DataDirectory(directory.path);
-    const room = new DiskSpace(directory.path, () => 0);
-    const engine = (operation: string) => run(operation);
-    const quiet = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run: engine, room });
-    services = { ...quiet, now: () => milliseconds };
+    pipeline = new QuietPipeline((operation: string) => run(operation));
+    pipeline.services = { ...pipeline.services, now: () => milliseconds };
   });
-  afterEach(() => {
-    store.$client.close();
-    directory[Symbol.dispose]();
-  });
+  afterEach(() => pipeline[Symbol.dispose]());
 
   test("that is suspended is counted with its time in the slot, like the one that completes the recording", async () => {
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
-    await Bun.write(services.dataDirectory.audio.pathOf(id), Buffer.concat([header, Buffer.alloc(64_000)]));
+    const id = pipeline.create();
+    await Bun.write(pipeline.dataDirectory.audio.pathOf(id), Buffer.concat([header, Buffer.alloc(64_000)]));
     const suspension = new AbortController();
     run = async () => {
       milliseconds += 40_000;
       suspension.abort(new SuspendError(0));
       throw suspension.signal.reason;
     };
-    expect(await processRecording(services, id, suspension.signal)).toEqual({ waitsFor: "slot" });
-    expect(recordings.get(id)).toMatchObject({ status: "processing", failureReason: null });
-    const text = await services.metrics.read();
+    expect(await pipeline.process(id, suspension.signal)).toEqual({ waitsFor: "slot" });
+    expect(pipeline.ended(id)).toEqual(["processing", null, null]);
+    const text = await pipeline.services.metrics.read();
     expect(text).toContain("transcribe_processing_seconds_total 40");
   });
 
   test("that completes a rerun, which is deleted then, is counted with its audio and its language", async () => {
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    const { recordings, services } = pipeline;
+    const id = pipeline.create();
     recordings.claim(id);
     recordings.complete(id, []);
     const request = { speechModel: "whisper-base", pinnedLanguage: null, author: "anna" };
@@ -68,7 +50,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
       recordings.complete(rerun, []);
       return completed === null ? null : { completed };
     };
-    expect(await attempt(services, rerun, new AbortController().signal, work)).toBeNull();
+    expect(await attempt(services, rerun, never, work)).toBeNull();
     expect(recordings.get(rerun)).toBeNull();
     const text = await services.metrics.read();
     expect(text).toContain("transcribe_audio_completed_seconds_total 12");
@@ -85,11 +67,12 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
       },
     });
     const sourceUrl = `http://127.0.0.1:${host.port}/a`;
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceUrl, sizeBytes: null }));
+    const { services } = pipeline;
+    const id = pipeline.create({ sourceUrl, sizeBytes: null });
     const options = { ...services.fetchOptions(), enabled: false, allow: parseAllowList(["127.0.0.1"]) };
     const off = { ...services, fetchOptions: () => options };
-    expect(await fetchLink(off, id, new AbortController().signal)).toBeNull();
-    expect(recordings.get(id)).toMatchObject({ status: "failed", failureCause: "fetch_blocked_address" });
+    expect(await fetchLink(off, id, never)).toBeNull();
+    expect(pipeline.ended(id)).toEqual(["failed", "internal", "fetch_blocked_address"]);
     expect(requests).toBe(0);
   });
 });

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import type { SpeechModel } from "../../src/models/index.ts";
 import { bindModel, foreseeModel } from "../../src/pipeline/bind-model.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { readModelLanguages } from "../../src/speech/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 
 /** Returns a model file that has only a header, which contains the languages. */
 function header(vocabularySize: number): Uint8Array {
@@ -20,18 +16,10 @@ function header(vocabularySize: number): Uint8Array {
 /** A recording in process, and the available models: multi, english and, until it is removed, old. */
 async function made(speechModel: string) {
   const directory = temporaryDirectory();
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const id = Bun.randomUUIDv7();
-  recordings.create(newRecording(id, accountId, { speechModel }));
+  const { store, recordings, id, checkpoints } = storedRecording({ speechModel });
   recordings.claim(id);
   const files = new Map<string, string>();
-  for (const [name, size] of [
-    ["multi", 51_865],
-    ["english", 51_864],
-    ["old", 51_865],
-  ] as const) {
+  for (const [name, size] of Object.entries({ multi: 51_865, english: 51_864, old: 51_865 })) {
     files.set(name, `${directory.path}/${name}`);
     await Bun.write(`${directory.path}/${name}`, header(size));
   }
@@ -64,37 +52,25 @@ async function made(speechModel: string) {
     sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",
     admit: async (model: SpeechModel) => void admitted.push(model.id),
   };
-  const checkpoints = new Checkpoints(store, id);
   const context = () => {
     const recording = recordings.get(id);
     if (recording === null) throw new Error("it is gone");
-    return { recording, checkpoints, log: createLogger("silent") } as unknown as Parameters<typeof bindModel>[0];
+    return stepContext({ recording, checkpoints });
   };
   const bind = () => bindModel(context(), { models, recordings }, 200);
   const foresee = () => foreseeModel(context(), models);
   const begun = () => checkpoints.finished("transcribe").size;
   const begin = () => store.$client.run("INSERT INTO checkpoints VALUES (?, 'transcribe', 0, '{}')", [id]);
   return {
-    directory,
-    recordings,
-    id,
-    files,
-    digests,
-    admitted,
-    encoders,
-    companion,
-    find,
-    bind,
-    foresee,
-    begin,
-    begun,
+    ...{ recordings, id, files, digests, admitted, encoders, companion, find, bind, foresee, begin, begun },
+    [Symbol.dispose]: () => directory[Symbol.dispose](),
   };
 }
 
 describe("the model of a recording", () => {
   test("is the one that it was created for, with its own languages, and its digest is stored", async () => {
-    const { directory, recordings, id, admitted, bind } = await made("english");
-    using _directory = directory;
+    using one = await made("english");
+    const { recordings, id, admitted, bind } = one;
     const model = await bind();
     expect([model.id, model.languages.map(({ code }) => code)]).toEqual(["english", ["en"]]);
     expect(recordings.get(id)).toMatchObject({ speechModel: "english", speechModelSha256: "digest of english" });
@@ -102,8 +78,8 @@ describe("the model of a recording", () => {
   });
 
   test("and its results stay when work resumes after an interruption", async () => {
-    const { directory, bind, begin, begun } = await made("old");
-    using _directory = directory;
+    using one = await made("old");
+    const { bind, begin, begun } = one;
     await bind();
     begin();
     expect((await bind()).id).toBe("old");
@@ -111,8 +87,8 @@ describe("the model of a recording", () => {
   });
 
   test("keeps its own encoder when an earlier version of the program started the transcription", async () => {
-    const { directory, encoders, bind, begin, begun } = await made("old");
-    using _directory = directory;
+    using one = await made("old");
+    const { encoders, bind, begin, begun } = one;
     begin();
     expect((await bind()).encoder).toBeNull();
     expect((await bind()).encoder).toBeNull();
@@ -121,8 +97,8 @@ describe("the model of a recording", () => {
 
   test("keeps its encoder for the whole recording, even when another one becomes the best", async () => {
     for (const best of ["/encoders/one", null]) {
-      const { directory, encoders, bind } = await made("old");
-      using _directory = directory;
+      using one = await made("old");
+      const { encoders, bind } = one;
       encoders.best = best;
       expect((await bind()).encoder).toBe(best);
       encoders.best = "/encoders/two";
@@ -132,21 +108,21 @@ describe("the model of a recording", () => {
   });
 
   test("is bound together with the model that detects languages for it, each with an encoder that it keeps", async () => {
-    const { directory, admitted, encoders, companion, find, bind } = await made("english");
-    using _directory = directory;
+    using one = await made("english");
+    const { admitted, encoders, companion, find, bind } = one;
     companion.model = find("multi");
-    const bound = await bind();
-    expect(bound).toMatchObject({ id: "english", companion: { path: find("multi")?.path, encoder: "/encoders/one" } });
+    const model = await bind();
+    expect(model).toMatchObject({ id: "english", companion: { path: find("multi")?.path, encoder: "/encoders/one" } });
     expect(admitted).toEqual(["english", "multi"]);
     encoders.best = "/encoders/two";
-    expect(await bind()).toEqual(bound);
+    expect(await bind()).toEqual(model);
   });
 
   test.each(["gone", "another file"])(
     "gives way to the one in use when it is %s, which then does all of it",
     async (how) => {
-      const { directory, recordings, id, files, digests, encoders, bind, begin, begun } = await made("old");
-      using _directory = directory;
+      using one = await made("old");
+      const { recordings, id, files, digests, encoders, bind, begin, begun } = one;
       await bind();
       begin();
       if (how === "gone") files.delete("old");
@@ -161,8 +137,8 @@ describe("the model of a recording", () => {
 
 describe("the model before the amount of speech is known", () => {
   test("is the one that will be bound, if its encoders do not depend on the amount, and nothing is stored", async () => {
-    const { directory, recordings, id, encoders, companion, find, bind, foresee } = await made("english");
-    using _directory = directory;
+    using one = await made("english");
+    const { recordings, id, encoders, companion, find, bind, foresee } = one;
     companion.model = find("multi");
     encoders.known = encoders.best;
     const foreseen = await foresee();
@@ -174,8 +150,8 @@ describe("the model before the amount of speech is known", () => {
   });
 
   test("is unknown if an encoder depends on the amount, or the model will be replaced", async () => {
-    const { directory, files, digests, encoders, bind, foresee } = await made("old");
-    using _directory = directory;
+    using one = await made("old");
+    const { files, digests, encoders, bind, foresee } = one;
     expect(await foresee()).toBeNull();
     await bind();
     expect(await foresee()).not.toBeNull();

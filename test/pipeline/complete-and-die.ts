@@ -1,7 +1,10 @@
 // Completes the rerun of a recording, and ends this process with SIGKILL before a step of it: DIRECTORY RERUN STEP.
+
+import { openDatabase } from "../../src/database/index.ts";
 import { complete } from "../../src/pipeline/complete.ts";
-import { packSegment, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { dieAtStep } from "../support/die-at-step.ts";
 
 const [path = "", rerun = "", step = ""] = process.argv.slice(2);

@@ -1,13 +1,16 @@
 import { beforeEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
+import type { Recording, Store } from "../../src/database/index.ts";
+import { DiskSpace, WorkReservations } from "../../src/disk/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
 import { recoverWork } from "../../src/pipeline/index.ts";
-import { Checkpoints, packSegment, type Recording, Recordings, Transcript } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
+import type { Recordings } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
+import { storedRecording } from "./step-context.ts";
 
 const segmentsOfHours = Array.from({ length: 2050 }, (_, index) =>
   packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: `Number ${index}.`, words: [] }),
@@ -16,12 +19,10 @@ const segmentsOfHours = Array.from({ length: 2050 }, (_, index) =>
 let store: Store;
 let recordings: Recordings;
 let id: string;
+let checkpoints: ReturnType<typeof storedRecording>["checkpoints"];
 
 beforeEach(() => {
-  store = openDatabase(":memory:");
-  recordings = new Recordings(store, Date.now);
-  id = Bun.randomUUIDv7();
-  recordings.create(newRecording(id, createAccount(store, "acme", { actor: "operator", now: 1 }).id));
+  ({ store, recordings, id, checkpoints } = storedRecording());
   recordings.claim(id);
 });
 
@@ -42,11 +43,7 @@ test("storing the segments of hours yields to other work, which sees the recordi
 });
 
 test("segments that a killed server stored are replaced, however many there are", async () => {
-  const others = Array.from({ length: 3000 }, (_, index) => ({
-    ...segmentsOfHours[0],
-    index,
-    text: "Of another try.",
-  }));
+  const others = Array.from({ length: 3000 }, (_, index) => ({ ...segmentsOfHours[0], index, text: "Another try." }));
   recordings.rows.addSegments(id, others as typeof segmentsOfHours);
   expect(await complete(recordings, id, found(segmentsOfHours.slice(0, 150)), never)).toBe(true);
   expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.slice(0, 150).map(({ text }) => text));
@@ -85,7 +82,7 @@ test("a recording that is suspended meanwhile stays open and is stored whole at 
 
 test("step results whose removal was interrupted are removed after the next start", async () => {
   using directory = temporaryDirectory();
-  new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
+  checkpoints.write("decode", 0, Type.Object({}), {});
   recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));
   recordings.fail(id, { reason: "internal", cause: "cancelled" });
   const workReservations = new WorkReservations(new DiskSpace(directory.path, () => 0));

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import pino from "pino";
-import { newRecording } from "../../harness/new-recording.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { countAttempts } from "../../src/pipeline/count-attempts.ts";
-import { Checkpoints, Recordings, SuspendError } from "../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { SuspendError } from "../../src/queue/index.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
 import { createLogger, type Logger } from "../../src/telemetry/index.ts";
+import { storedRecording } from "./step-context.ts";
 
 type Tries = NonNullable<Parameters<Engine["run"]>[3]>;
 /** Behaviour of a worker at an operation. */
@@ -17,15 +16,11 @@ const plan = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCou
 const killed = new Error("the server was killed here");
 
 describe("the count of attempts at an operation", () => {
-  let store: Store;
-  let id: string;
+  let stored: ReturnType<typeof storedRecording>;
   /** The crashes that were passed to the engine, for each operation. */
   let passedCrashes: number[];
   beforeEach(() => {
-    store = openDatabase(":memory:");
-    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-    id = Bun.randomUUIDv7();
-    new Recordings(store, Date.now).create(newRecording(id, accountId));
+    stored = storedRecording();
     passedCrashes = [];
   });
 
@@ -37,10 +32,11 @@ describe("the count of attempts at an operation", () => {
       await act(tries, signal);
       return { chunks: [] } as never;
     };
+    const { id, store } = stored;
     const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log, countPart };
     return countAttempts({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
-  const countPart = (machine: string) => new Recordings(store, Date.now).rows.countPart(id, machine);
+  const countPart = (machine: string) => stored.recordings.rows.countPart(stored.id, machine);
   const done: Act = (tries) => tries.onStart();
   const crashesOnce: Act = (tries) => {
     tries.onStart();
@@ -66,11 +62,8 @@ describe("the count of attempts at an operation", () => {
     const log = pino({ level: "debug" }, { write: (line) => lines.push(line) });
     const completes: Act = (tries) => tries.onCompletedBy?.("w1");
     await server(completes, log).run("planChunks", plan("a"), never);
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({
-        ...{ event: "recording.operation_finished", recordingId: id, operation: "planChunks", machine: "w1" },
-      }),
-    ]);
+    const expected = { event: "recording.operation_finished", operation: "planChunks", machine: "w1" };
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ ...expected, recordingId: stored.id }]);
   });
 
   test("counts the parts of each machine of a fleet, until the recording ends", async () => {
@@ -82,10 +75,11 @@ describe("the count of attempts at an operation", () => {
       { machine: "own", parts: 1 },
       { machine: "w1", parts: 2 },
     ];
-    expect(new Recordings(store, Date.now).rows.machinesOf(id)).toEqual(expected);
-    new Recordings(store, Date.now).fail(id, { reason: "internal", cause: "cancelled" });
+    const { recordings, id } = stored;
+    expect(recordings.rows.machinesOf(id)).toEqual(expected);
+    recordings.fail(id, { reason: "internal", cause: "cancelled" });
     countPart("w1");
-    expect(new Recordings(store, Date.now).rows.machinesOf(id)).toEqual(expected);
+    expect(recordings.rows.machinesOf(id)).toEqual(expected);
   });
 
   test("belongs to one operation with its parameters; another starts at zero", async () => {
@@ -158,11 +152,7 @@ describe("the count of attempts at an operation", () => {
       });
       await expect(parked.run("planChunks", plan("a"), stopping.signal)).rejects.toBeInstanceOf(SuspendError);
       // No worker has started it yet.
-      await expect(
-        runOn(() => {
-          throw killed;
-        }),
-      ).rejects.toBe(killed);
+      await expect(runOn(() => Promise.reject(killed))).rejects.toBe(killed);
     }
     await runOn(done);
   });
@@ -178,16 +168,8 @@ describe("the count of attempts at an operation", () => {
 
 describe("when the server stops", () => {
   const parts = () => {
-    const store = openDatabase(":memory:");
-    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-    const id = Bun.randomUUIDv7();
-    new Recordings(store, Date.now).create(newRecording(id, accountId));
-    return {
-      recordingId: id,
-      checkpoints: new Checkpoints(store, id),
-      log: createLogger("silent"),
-      countPart: () => {},
-    };
+    const { id: recordingId, checkpoints } = storedRecording();
+    return { recordingId, checkpoints, log: createLogger("silent"), countPart: () => {} };
   };
   /** Returns an engine whose worker takes this long and stops at the signal. */
   const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run" | "partsAtOnce"> => ({
@@ -220,13 +202,7 @@ describe("when the server stops", () => {
     ["an operation that the worker has started finishes", true, 20, new SuspendError(10_000), true],
     ["an operation that waits for the worker is abandoned", false, 20, new SuspendError(10_000), false],
     ["an operation that exceeds the grace time is aborted", true, 10_000, new SuspendError(20), false],
-    [
-      "an operation of a recording that a command ended is aborted at once",
-      true,
-      10_000,
-      new Error("ended by command"),
-      false,
-    ],
+    ["an operation of a recording that a command ended is aborted at once", true, 10_000, new Error("ended"), false],
   ] as const)("%s", async (_name, begins, milliseconds, reason, finished) => {
     const stopping = new AbortController();
     const result = countAttempts(engine(begins, milliseconds), parts()).run("planChunks", plan("a"), stopping.signal);

@@ -1,25 +1,14 @@
 import { expect, test } from "bun:test";
 import { samplePath } from "../../harness/checkout.ts";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
-import { fetchLink, processRecording } from "../../src/pipeline/index.ts";
-import { RecordingEvents, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
-import { unused, unusedModels } from "./services.ts";
-
-const noClaim = () => ({ written: () => {}, [Symbol.dispose]: () => {} });
+import { fetchLink } from "../../src/pipeline/index.ts";
+import type { RecordingEvents } from "../../src/recordings/index.ts";
+import { never, QuietPipeline, unused } from "./services.ts";
 
 test("a recording that is deleted during the download of its link leaves no file, and ends once", async () => {
-  using directory = temporaryDirectory();
-  const dataDirectory = new DataDirectory(directory.path);
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const id = Bun.randomUUIDv7();
+  using pipeline = new QuietPipeline(unused);
+  const { recordings, dataDirectory, services } = pipeline;
+  let id = "";
   const bytes = await Bun.file(samplePath("jfk.mp3")).bytes();
 
   using host = Bun.serve({
@@ -37,41 +26,17 @@ test("a recording that is deleted during the download of its link leaves no file
     },
   });
   const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
-  recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
+  id = pipeline.create({ sourceUrl, sizeBytes: null, sourceName: null });
   const ended: Parameters<Parameters<RecordingEvents["onEnded"]>[1]>[0][] = [];
-  const events = new RecordingEvents(store, createLogger("silent"));
-  events.onEnded("test", (event) => ended.push(event));
-  const services = {
-    ...{ store, recordings, dataDirectory, log: createLogger("silent"), now: Date.now },
-    usage: new Usage(store),
-    metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now }),
-    engine: {
-      partsAtOnce: 1,
-      run: unused,
-    },
-    events,
-    models: unusedModels,
-    fetchOptions: () => ({
-      enabled: true,
-      allow: parseAllowList(["127.0.0.0/8"]),
-      maxBytes: 10_000_000,
-      maxSeconds: 60,
-      stallSeconds: 30,
-      userAgent: "test",
-      reserveSpace: noClaim,
-    }),
-    decodeOptions: () => ({ ffmpegPath: "unused", maxSeconds: 60 }),
-    workReservations: new WorkReservations(new DiskSpace(directory.path, () => 0)),
-    audioAllowanceSeconds: () => 1000,
-    dropsAudio: () => false,
-    waitsForMachine: true,
-  };
-  expect(await fetchLink(services, id, new AbortController().signal)).toBeNull();
+  services.events.onEnded("test", (event) => ended.push(event));
+  const allowed = { allow: parseAllowList(["127.0.0.0/8"]), maxBytes: 10_000_000, maxSeconds: 60, stallSeconds: 30 };
+  pipeline.services = { ...services, fetchOptions: () => ({ ...services.fetchOptions(), ...allowed }) };
+  expect(await fetchLink(pipeline.services, id, never)).toBeNull();
   expect(recordings.get(id)).toBeNull();
-  const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: directory.path }));
+  const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: dataDirectory.root }));
   expect(files).toEqual([]);
   expect(ended).toEqual([{ id, outcome: "cancelled" }]);
   // A recording that waits for the machine may be ended by a command before its next attempt.
-  await processRecording(services, id, new AbortController().signal);
+  await pipeline.process(id);
   expect(ended).toHaveLength(1);
 });

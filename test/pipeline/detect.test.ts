@@ -2,17 +2,15 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
+import { writeBlock } from "../../src/blocks/index.ts";
 import { DetectedBlocks, detect } from "../../src/pipeline/detect.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { writeBlock } from "../../src/timeline/index.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 
 const wholeBlock: Uint8Array | null = await blockOfNothing();
 const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
+
+const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
 
 /** The content of a block's file without records. */
 async function blockOfNothing(): Promise<Uint8Array> {
@@ -29,33 +27,22 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
   mkdirSync(join(directory.path, "activity"));
   const area = { directory: directory.path, pcm: { path: "pcm", sampleCount: 64_000 } };
   if (blockFile !== null) writeFileSync(join(directory.path, "activity/000000.block"), blockFile);
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id } = recordings.create(
-    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
-  );
-  const checkpoints = new Checkpoints(store, id);
+  const stored = storedRecording();
+  const { checkpoints } = stored;
   checkpoints.write(blockStep, 0, Type.Object({}), {});
   checkpoints.write("plan", 0, Type.Object({}), plan);
   checkpoints.write("transcribe", 0, Type.Object({}), {});
   const operations: string[] = [];
-  const context = {
-    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent") },
-    engine: {
-      partsAtOnce: 1,
-      run: async (operation: string) => {
-        operations.push(operation);
-        return { chunks };
-      },
-    },
-    ...{ signal: new AbortController().signal, progress: () => {}, area },
-  } as unknown as Parameters<typeof detect>[0];
+  const run = async (operation: string) => {
+    operations.push(operation);
+    return { chunks };
+  };
+  const context = stepContext(stored, run, { area });
   const detected = await detect(context, { index: 0, isParty: false, pcm: area.pcm }, new DetectedBlocks());
   return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks, operations };
 }
 
 test("a stored plan is kept, with the words of its chunks", async () => {
-  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   expect(await detectedAfter({ chunks: planned })).toEqual({ finished: [0], chunks: planned, operations: [] });
 });
 
@@ -68,7 +55,6 @@ test("a plan of another version's form is made again, and the words of its chunk
 });
 
 test("blocks of another length from an earlier version are detected again", async () => {
-  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "detect");
   expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
 });
@@ -81,7 +67,6 @@ test.each([
     Uint8Array.from({ length: 100 }, (_, at) => (at === 8 || at === 12 ? 40 : 0)),
   ],
 ])("a block with a checkpoint whose file %s is detected again", async (_, file) => {
-  const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "activity", file);
   expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
 });

@@ -4,65 +4,51 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../../harness/media.ts";
-import { newRecording } from "../../harness/new-recording.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import { type PipelineServices, processRecording, recoverWork } from "../../src/pipeline/index.ts";
-import { Checkpoints, RecordingQueue, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase } from "../../src/storage/index.ts";
+import { recoverWork } from "../../src/pipeline/index.ts";
+import { RecordingQueue } from "../../src/queue/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
-import { quietServices, unused } from "./services.ts";
+import { QuietPipeline, unused } from "./services.ts";
+import { storedRecording } from "./step-context.ts";
 
 setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 
 /** A pipeline on its own small disk. Its recordings contain no speech, so they end after speech detection. */
-class Workplace implements Disposable {
-  readonly #folder = temporaryDirectory();
-  readonly #directory = temporaryDirectory();
+class Workplace extends QuietPipeline {
+  readonly #directory: ReturnType<typeof temporaryDirectory>;
   readonly disk: SmallDisk;
-  readonly dataDirectory: DataDirectory;
-  readonly store = openDatabase(":memory:");
-  readonly recordings = new Recordings(this.store, Date.now);
-  readonly accountId = createAccount(this.store, "acme", { actor: "operator", now: 1 }).id;
-  services: PipelineServices;
   /** Largest number of completely decoded recordings at one time. */
   mostAtOnce = 0;
   readonly waits: string[] = [];
 
   constructor(size: string) {
-    this.disk = new SmallDisk(this.#directory.path, `size=${size}`);
-    this.dataDirectory = new DataDirectory(this.#directory.path);
-    this.services = this.started();
-  }
-
-  /** Returns the services of a server that has just started, without reservations. */
-  started(): PipelineServices {
-    const { store, recordings, dataDirectory } = this;
+    const directory = temporaryDirectory();
+    const disk = new SmallDisk(directory.path, `size=${size}`);
     const log = createLogger("silent");
-    log.warn = ((line: { trouble?: string; detail?: string }) => {
-      this.waits.push(`${line.trouble}: ${line.detail}`);
-    }) as typeof log.warn;
     const run = async (operation: string, params: { area: WorkArea; block: number }) => {
       if (operation === "planChunks") return { chunks: [] };
       await Bun.write(join(params.area.directory, `${params.block}`), new Uint8Array(20_000));
-      const decoded = readdirSync(dataDirectory.work, { recursive: true }).filter((name) =>
-        /audio.pcm$/.test(`${name}`),
-      );
+      const work = readdirSync(this.dataDirectory.work, { recursive: true });
+      const decoded = work.filter((name) => /audio.pcm$/.test(`${name}`));
       this.mostAtOnce = Math.max(this.mostAtOnce, decoded.length);
       await Bun.sleep(20);
       return {};
     };
-    const room = new DiskSpace(dataDirectory.root, () => 0);
-    return quietServices({ store, recordings, dataDirectory, log, run, room });
+    super(run, { root: directory.path, log });
+    this.disk = disk;
+    this.#directory = directory;
+    log.warn = ((line: { trouble?: string; detail?: string }) => {
+      this.waits.push(`${line.trouble}: ${line.detail}`);
+    }) as typeof log.warn;
   }
 
   /** Makes a file of silence on another disk. */
   async silence(seconds: number): Promise<string> {
-    const path = join(this.#folder.path, `${seconds}.wav`);
+    const path = join(this.folder, `${seconds}.wav`);
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: seconds * 32_000 });
     await Bun.write(path, Buffer.concat([header, Buffer.alloc(seconds * 32_000)]));
     return path;
@@ -70,7 +56,7 @@ class Workplace implements Disposable {
 
   /** Makes a FLAC file that is longer than the 10 s in its header. */
   async understated(seconds: number): Promise<string> {
-    const path = join(this.#folder.path, `${seconds}.flac`);
+    const path = join(this.folder, `${seconds}.flac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
     const bytes = Buffer.from(await Bun.file(path).bytes());
     // The number of samples in STREAMINFO.
@@ -79,26 +65,17 @@ class Workplace implements Disposable {
     return path;
   }
 
-  create(source: string): string {
-    const id = Bun.randomUUIDv7();
+  /** Creates a recording with a file. */
+  upload(source: string): string {
+    const id = this.create();
     symlinkSync(source, this.dataDirectory.audio.pathOf(id));
-    this.recordings.create(newRecording(id, this.accountId));
     return id;
-  }
-
-  process(id: string) {
-    return processRecording(this.services, id, new AbortController().signal);
-  }
-
-  ended(id: string) {
-    const { status, failureReason, failureCause } = this.recordings.get(id) ?? unused();
-    return [status, failureReason, failureCause];
   }
 
   queue(retryMilliseconds: number): RecordingQueue {
     return new RecordingQueue({
       recordings: this.recordings,
-      process: (id, signal) => processRecording(this.services, id, signal),
+      process: (id, signal) => this.process(id, signal),
       fetch: unused,
       ...{ slots: 5, priorityOf: () => 0, now: Date.now },
       retryMilliseconds: () => retryMilliseconds,
@@ -113,11 +90,10 @@ class Workplace implements Disposable {
     while (recordings.open.counts().queued + recordings.open.counts().processing > 0) await Bun.sleep(5);
   }
 
-  [Symbol.dispose](): void {
-    this.store.$client.close();
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
     this.disk[Symbol.dispose]();
     this.#directory[Symbol.dispose]();
-    this.#folder[Symbol.dispose]();
   }
 }
 
@@ -132,7 +108,7 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
     ])("of %s, four recordings of which %i fit at once all complete", async (size, atOnce, retryMilliseconds) => {
       using place = new Workplace(size);
       const source = await place.silence(100);
-      const ids = Array.from({ length: 4 }, () => place.create(source));
+      const ids = Array.from({ length: 4 }, () => place.upload(source));
       const queue = place.queue(retryMilliseconds);
       queue.recover();
       await place.untilAllEnd();
@@ -146,8 +122,8 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
     test("recordings with decoded audio from a killed server go first, and partial files are removed", async () => {
       using place = new Workplace("8m");
       const source = await place.silence(100);
-      const half = place.create(source);
-      const decoded = place.create(source);
+      const half = place.upload(source);
+      const decoded = place.upload(source);
       await Bun.write(join(place.dataDirectory.filesOf(half).work, "audio.pcm.partial"), new Uint8Array(1_000_000));
       const sound = join(place.dataDirectory.filesOf(decoded).work, "audio.pcm");
       await Bun.write(sound, new Uint8Array(3_200_000));
@@ -165,7 +141,7 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
 
     test("a recording longer than declared fills the disk once, is then measured, and waits for its real size", async () => {
       using place = new Workplace("16m");
-      const id = place.create(await place.understated(220));
+      const id = place.upload(await place.understated(220));
       place.disk.fill(4_000_000);
       // Which of the two depends on whether the decoder fills the disk before the check.
       expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
@@ -190,7 +166,7 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
       ["is longer than declared and than the disk", (place: Workplace) => place.understated(220)],
     ])("a recording that %s can never fit and fails instead of waiting", async (_, make) => {
       using place = new Workplace("6m");
-      const id = place.create(await make(place));
+      const id = place.upload(await make(place));
       for (let tries = 0; tries < 3 && place.ended(id)[0] !== "failed"; tries++) await place.process(id);
       expect(place.ended(id)).toEqual(["failed", "internal", "disk_full"]);
       expect(readdirSync(place.dataDirectory.work)).toEqual([]);
@@ -201,7 +177,7 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
       const source = await place.silence(100);
       const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 400 * 32_000 });
       await Bun.write(source, Buffer.concat([header, Buffer.alloc(100 * 32_000)]));
-      const id = place.create(source);
+      const id = place.upload(source);
       expect(await place.process(id)).toBeNull();
       expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
     });
@@ -209,15 +185,10 @@ describe.if(canMount && available("tests of the disk space for work files", ffmp
 );
 
 test("no checkpoint is stored for a recording that has ended, even by an operation that finishes later", () => {
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const rows = () => store.$client.query("SELECT step FROM checkpoints").values();
   const nothing = Type.Object({});
   for (const end of ["cancel", "delete"]) {
-    const id = Bun.randomUUIDv7();
-    recordings.create(newRecording(id, accountId));
-    const checkpoints = new Checkpoints(store, id);
+    const { store, recordings, id, checkpoints } = storedRecording();
+    const rows = () => store.$client.query("SELECT step FROM checkpoints").values();
     checkpoints.write("tries", 0, nothing, {});
     expect(rows()).toEqual([["tries"]]);
     recordings.fail(id, { reason: "internal", cause: "cancelled" });
@@ -226,6 +197,6 @@ test("no checkpoint is stored for a recording that has ended, even by an operati
     checkpoints.write("tries", 0, nothing, {});
     checkpoints.write("activity", 1, nothing, {});
     expect(rows()).toEqual([]);
+    store.$client.close();
   }
-  store.$client.close();
 });

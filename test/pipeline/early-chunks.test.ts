@@ -1,19 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, ftruncateSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { afterEach, describe, expect, test } from "bun:test";
+import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { ne } from "drizzle-orm";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
+import { BLOCK_SECONDS, blockCount } from "../../src/blocks/index.ts";
+import { tables } from "../../src/database/index.ts";
 import type { PipelineServices } from "../../src/pipeline/index.ts";
 import type { StepEngine } from "../../src/pipeline/step.ts";
 import { transcript } from "../../src/pipeline/transcript.ts";
-import { Checkpoints, Recordings, SuspendError } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, tables } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { BLOCK_SECONDS, blockCount, type Chunk, SAMPLE_RATE } from "../../src/timeline/index.ts";
-import { quietServices } from "./services.ts";
+import { SuspendError } from "../../src/queue/index.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import { type Chunk, SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { QuietPipeline } from "./services.ts";
 
 /** The recognizer's lanes next to a GPU, lanes that all operations share, and a machine with none to spare. */
 const GPU = { partsAtOnce: 6, recognizerLanes: 4 };
@@ -47,31 +43,25 @@ interface Script {
 
 const CHUNK_SECONDS = 30;
 
-let directory: ReturnType<typeof temporaryDirectory>;
-beforeEach(() => {
-  directory = temporaryDirectory();
+const made: QuietPipeline[] = [];
+afterEach(() => {
+  for (const pipeline of made.splice(0)) pipeline[Symbol.dispose]();
 });
-afterEach(() => directory[Symbol.dispose]());
 
 /** Transcribes a recording of consecutive chunks with scripted results, from its decoded audio. */
 async function transcribed({ seconds = 430, pinned, ...script }: Script) {
   const { lanes = GPU, spoken = () => "en", before = () => {}, signal = new AbortController().signal } = script;
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const log = createLogger("silent");
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const id = Bun.randomUUIDv7();
-  recordings.create(newRecording(id, accountId, { pinnedLanguage: pinned ?? null }));
+  const pipeline = new QuietPipeline(run);
+  made.push(pipeline);
+  const { store, recordings, dataDirectory } = pipeline;
+  const id = pipeline.create({ pinnedLanguage: pinned ?? null });
   const recording = recordings.claim(id);
   if (recording === null) throw new Error("it is gone");
-  const parent = join(directory.path, id);
-  const dataDirectory = new DataDirectory(parent);
   const sampleCount = seconds * SAMPLE_RATE;
   const files = dataDirectory.filesOf(id);
   files.prepareWork();
-  const pcm = openSync(files.pcm(0), "w");
-  ftruncateSync(pcm, sampleCount * 2);
-  closeSync(pcm);
+  writeFileSync(files.pcm(0), "");
+  truncateSync(files.pcm(0), sampleCount * 2);
   new Checkpoints(store, id).write("decode", 0, Type.Any(), { sampleCount });
 
   const chunks = Array.from({ length: Math.floor(seconds / CHUNK_SECONDS) }, (_, index): Chunk => {
@@ -79,12 +69,7 @@ async function transcribed({ seconds = 430, pinned, ...script }: Script) {
     return { ...span, speech: [span] };
   });
   const requests: Request[] = [];
-  const run = async (
-    operation: string,
-    params: Params,
-    own: AbortSignal,
-    record?: Parameters<StepEngine["run"]>[3],
-  ) => {
+  async function run(operation: string, params: Params, own: AbortSignal, record?: Parameters<StepEngine["run"]>[3]) {
     const of = params.chunk === undefined ? -1 : Math.round(params.chunk.startSeconds / CHUNK_SECONDS);
     const request = { ...params, operation, of };
     requests.push(request);
@@ -110,9 +95,8 @@ async function transcribed({ seconds = 430, pinned, ...script }: Script) {
       };
     }
     return operation === "clusterSpeakers" ? { turns: [{ startSeconds: 0, endSeconds: seconds, speaker: 0 }] } : {};
-  };
-  const room = new DiskSpace(parent, () => 0);
-  const quiet = quietServices({ store, recordings, dataDirectory, log, run, room });
+  }
+  const quiet = pipeline.services;
   const stored: number[] = [];
   quiet.events.onTranscribed(id, ({ part }) => void stored.push(part));
   const model = { id: "whisper-base", path: "base.bin" };
@@ -130,21 +114,13 @@ async function transcribed({ seconds = 430, pinned, ...script }: Script) {
     },
   };
   const segments = transcript(services, recording, signal);
+  const rows = () =>
+    store.select().from(tables.checkpoints).orderBy(tables.checkpoints.step, tables.checkpoints.part).all();
   const checkpoints = () =>
-    store
-      .select({ step: tables.checkpoints.step, part: tables.checkpoints.part, payload: tables.checkpoints.payload })
-      .from(tables.checkpoints)
-      .where(ne(tables.checkpoints.step, "tries"))
-      .orderBy(tables.checkpoints.step, tables.checkpoints.part)
-      .all()
-      .map(({ payload, ...one }) => ({ ...one, payload: payload.replaceAll(id, "ID") }));
-  const tries = () =>
-    store
-      .select()
-      .from(tables.checkpoints)
-      .all()
-      .filter(({ step }) => step === "tries")
-      .map(({ payload }) => JSON.parse(payload));
+    rows()
+      .filter(({ step }) => step !== "tries")
+      .map(({ step, part, payload }) => ({ step, part, payload: payload.replaceAll(id, "ID") }));
+  const tries = () => rows().flatMap(({ step, payload }) => (step === "tries" ? [JSON.parse(payload)] : []));
   return {
     ...{ segments, requests, checkpoints, tries, chunks: chunks.length, blocks: blockCount(sampleCount) },
     counted: () => recordings.rows.modelsOf(id),

@@ -1,47 +1,28 @@
 import { expect, test } from "bun:test";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { findSpeakerVoices } from "../../src/pipeline/diarize.ts";
-import type { StepContext } from "../../src/pipeline/step.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataPaths, openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
 import type { Turn } from "../../src/timeline/index.ts";
 import { switchVoices } from "../../src/voices/index.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 
 const by = { actor: "operator", now: 1 };
 const turn = (speaker: number): Turn => ({ startSeconds: speaker, endSeconds: speaker + 1, speaker });
 
 /** Returns the voices of a call's speakers, and the requested operations. @param numbers of the speakers of its tracks */
 async function found(numbers: readonly ReadonlyMap<number, number>[], { isOn = true, isTransient = false } = {}) {
-  using directory = temporaryDirectory();
-  const store = openDatabase(":memory:");
-  const account = createAccount(store, "acme", by);
+  const stored = storedRecording({ isTransient });
+  const { store, account, checkpoints } = stored;
   if (isOn) await switchVoices(store, account, by, true);
-  const recording = new Recordings(store, Date.now).create({
-    ...newRecording(Bun.randomUUIDv7(), account.id),
-    isTransient,
-  });
   const operations: string[] = [];
-  const context = {
-    ...{ recording, files: new DataPaths(directory.path).filesOf(recording.id), log: createLogger("silent") },
-    checkpoints: new Checkpoints(store, recording.id),
-    engine: {
-      partsAtOnce: 1,
-      run: async (operation: string, { turns }: { turns: readonly Turn[] }) => {
-        operations.push(operation);
-        return { voices: turns.map(({ speaker }) => ({ speaker, seconds: 9, embedding: [speaker, 1] })) };
-      },
-    },
-    ...{ signal: new AbortController().signal, progress: () => {} },
-  } as unknown as StepContext;
+  const context = stepContext(stored, async (operation: string, { turns }: { turns: readonly Turn[] }) => {
+    operations.push(operation);
+    return { voices: turns.map(({ speaker }) => ({ speaker, seconds: 9, embedding: [speaker, 1] })) };
+  });
   const tracks = numbers.map((ofTrack, index) => {
     const turns = [...ofTrack.keys(), ...(ofTrack.size === 0 ? [] : [9])].map(turn);
     return { index, isParty: true, pcm: { path: "unused", sampleCount: 1 }, speechTurns: turns, speakerTurns: turns };
   });
   const voices = await findSpeakerVoices({ store }, context, tracks, numbers);
-  return { voices, operations, stored: new Checkpoints(store, recording.id).countExcept([]) };
+  return { voices, operations, stored: checkpoints.countExcept([]) };
 }
 
 test("the speakers of both channels of a call have the numbers of the transcript, and those without words no voice", async () => {

@@ -1,16 +1,12 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
+import { BLOCK_SECONDS, blockCount, writeBlock } from "../../src/blocks/index.ts";
 import { DetectedBlocks } from "../../src/pipeline/detect.ts";
 import { findVoices } from "../../src/pipeline/diarize.ts";
-import type { StepContext } from "../../src/pipeline/step.ts";
-import type { Track } from "../../src/pipeline/tracks.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataPaths, openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { BLOCK_SECONDS, blockCount, SAMPLE_RATE, writeBlock } from "../../src/timeline/index.ts";
+import type { Track, TrackContext } from "../../src/pipeline/tracks.ts";
+import { SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 
 const track: Track = {
   index: 0,
@@ -20,24 +16,14 @@ const track: Track = {
 
 /** Starts to find the voices of a recording of two blocks. @param stored blocks whose voices are stored */
 async function started(directory: string, stored: readonly number[] = []) {
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const recording = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
   const operations: string[] = [];
+  const run = async (operation: string, { block }: { block?: number }) => {
+    operations.push(block === undefined ? operation : `${operation} ${block}`);
+    return { turns: [] };
+  };
   const controller = new AbortController();
-  const context = {
-    ...{ recording, files: new DataPaths(directory).filesOf(recording.id), log: createLogger("silent") },
-    checkpoints: new Checkpoints(store, recording.id),
-    engine: {
-      partsAtOnce: 2,
-      run: async (operation: string, { block }: { block?: number }) => {
-        operations.push(block === undefined ? operation : `${operation} ${block}`);
-        return { turns: [] };
-      },
-    },
-    ...{ signal: controller.signal, progress: () => {} },
-  } as unknown as StepContext;
+  const engine = { run, partsAtOnce: 2 } as unknown as TrackContext["engine"];
+  const context = stepContext(storedRecording(), run, { directory, engine, signal: controller.signal });
   const area = { directory: context.files.trackDirectory(0), pcm: track.pcm };
   context.files.prepareWork();
   for (const block of stored) {

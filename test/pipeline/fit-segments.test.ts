@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitSegments } from "../../src/pipeline/fit-to-turns.ts";
-import type { Segment } from "../../src/recordings/index.ts";
-import type { Turn } from "../../src/timeline/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import type { Span, Turn } from "../../src/timeline/index.ts";
+import { rounded, spans, turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
-const turn = (startSeconds: number, endSeconds: number, speaker = 0): Turn => ({ startSeconds, endSeconds, speaker });
 const segment = (startSeconds: number, endSeconds: number, speaker = 0): Segment => ({
   index: 0,
   startSeconds,
@@ -17,52 +17,34 @@ const segment = (startSeconds: number, endSeconds: number, speaker = 0): Segment
 });
 
 describe("a segment", () => {
-  const cases: [string, Segment[], Turn[], [number, number][]][] = [
-    ["begins and ends with its turn", [segment(1.4, 3)], [turn(1, 3.6)], [[1, 3.6]]],
-    ["moves its ends by two seconds at most", [segment(5, 6)], [turn(0, 20)], [[3, 8]]],
-    ["is unchanged if its words are longer than the turn", [segment(1, 5)], [turn(2, 4)], [[1, 5]]],
-    ["is unchanged if its speaker has no turn nearby", [segment(1, 2)], [turn(0, 3, 1), turn(4, 5)], [[1, 2]]],
-    [
-      "includes the pause after it within a turn",
-      [segment(1, 2), segment(3, 4)],
-      [turn(1, 4)],
-      [
-        [1, 3],
-        [3, 4],
-      ],
-    ],
+  const cases: [string, Segment[], Turn[], Span[]][] = [
+    ["begins and ends with its turn", [segment(1.4, 3)], [turn(1, 3.6)], spans([1, 3.6])],
+    ["moves its ends by two seconds at most", [segment(5, 6)], [turn(0, 20)], spans([3, 8])],
+    ["is unchanged if its words are longer than the turn", [segment(1, 5)], [turn(2, 4)], spans([1, 5])],
+    ["is unchanged if its speaker has no turn nearby", [segment(1, 2)], [turn(0, 3, 1), turn(4, 5)], spans([1, 2])],
+    ["includes the pause after it within a turn", [segment(1, 2), segment(3, 4)], [turn(1, 4)], spans([1, 3], [3, 4])],
     [
       "excludes the pause between two turns",
       [segment(1, 2), segment(3, 4)],
       [turn(1, 2.2), turn(2.8, 4)],
-      [
-        [1, 2.2],
-        [2.8, 4],
-      ],
+      spans([1, 2.2], [2.8, 4]),
     ],
     [
       "continues during another speaker's words",
       [segment(1, 2), segment(2.1, 2.5, 1), segment(3, 4)],
       [turn(1, 4), turn(2, 2.6, 1)],
-      [
-        [1, 3],
-        [2, 2.6],
-        [3, 4],
-      ],
+      spans([1, 3], [2, 2.6], [3, 4]),
     ],
     [
       "never starts before the previous segment",
       [segment(3, 4), segment(3.2, 5, 1)],
       [turn(3, 4), turn(2.5, 5, 1)],
-      [
-        [3, 4],
-        [3, 5],
-      ],
+      spans([3, 4], [3, 5]),
     ],
-    ["spans several turns of its speaker", [segment(1, 4)], [turn(0.8, 2), turn(3, 4.1)], [[0.8, 4.1]]],
+    ["spans several turns of its speaker", [segment(1, 4)], [turn(0.8, 2), turn(3, 4.1)], spans([0.8, 4.1])],
   ];
   test.each(cases)("%s", (_, segments, turns, expected) => {
-    expect(fitSegments(segments, turns).map((each) => [each.startSeconds, each.endSeconds])).toEqual(expected);
+    expect(rounded(fitSegments(segments, turns))).toEqual(expected);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Recording } from "../../src/database/index.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "../../src/pipeline/language.ts";
 import { spreadOrder } from "../../src/pipeline/vote-language.ts";
-import type { Recording } from "../../src/recordings/index.ts";
 import type { Language } from "../../src/speech/index.ts";
 import type { Chunk, Span } from "../../src/timeline/index.ts";
 

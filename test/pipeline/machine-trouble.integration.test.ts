@@ -2,61 +2,39 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { newRecording } from "../../harness/new-recording.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
-import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { quietServices, unused } from "./services.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import { QuietPipeline, unused } from "./services.ts";
 
 const jfk = samplePath("jfk.mp3");
 
 describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath, jfk))("a recording", () => {
-  let parent: ReturnType<typeof temporaryDirectory>;
-  let store: Store;
-  let recordings: Recordings;
+  let pipeline: QuietPipeline;
   let id: string;
-  let services: PipelineServices;
   let reserveBytes = 0;
   /** Runs when the engine detects the first block. */
   let detects: (tries: number) => unknown;
 
   beforeEach(() => {
-    parent = temporaryDirectory();
-    const dataDirectory = new DataDirectory(parent.path);
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, Date.now);
-    id = Bun.randomUUIDv7();
-    const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-    recordings.create(newRecording(id, accountId));
-    copyFileSync(jfk, dataDirectory.audio.pathOf(id));
-    reserveBytes = 0;
-    const room = new DiskSpace(parent.path, () => reserveBytes);
     let tries = 0;
     // planChunks finds no chunk, so the recording contains no speech.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));
-    services = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
+    pipeline = new QuietPipeline(run, { reserveBytes: () => reserveBytes });
+    id = pipeline.create();
+    copyFileSync(jfk, pipeline.dataDirectory.audio.pathOf(id));
+    reserveBytes = 0;
     detects = () => ({});
   });
-  afterEach(() => {
-    store.$client.close();
-    parent[Symbol.dispose]();
-  });
+  afterEach(() => pipeline[Symbol.dispose]());
 
-  const process = () => processRecording(services, id, new AbortController().signal);
-  const ended = () => {
-    const { status, failureReason, failureCause } = recordings.get(id) ?? unused();
-    return [status, failureReason, failureCause];
-  };
+  const process = () => pipeline.process(id);
+  const ended = () => pipeline.ended(id);
 
   test("without disk space for its audio waits before decoding, and resumes when there is space", async () => {
     reserveBytes = 2 ** 50;
     expect(await process()).toEqual({ waitsFor: "no_room" });
     expect(ended()).toEqual(["processing", null, null]);
-    expect(readdirSync(services.dataDirectory.filesOf(id).work)).toEqual([]);
+    expect(readdirSync(pipeline.dataDirectory.filesOf(id).work)).toEqual([]);
     reserveBytes = 0;
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "no_speech", null]);
@@ -89,10 +67,10 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
       }
       return unused();
     };
-    const isEnded = () => recordings.get(id)?.status === "failed";
+    const isEnded = () => ended()[0] === "failed";
     await tryUntil(() => ++blocks === 5);
     // After progress by one part, the count starts again.
-    new Checkpoints(store, id).write("activity", 7, Type.Object({}), {});
+    new Checkpoints(pipeline.store, id).write("activity", 7, Type.Object({}), {});
     expect(await tryUntil(isEnded)).toBe(9);
     expect(ended()).toEqual(["failed", "internal", "unexpected"]);
   });
@@ -109,11 +87,11 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
 
   test("waits when its progress or its end cannot be stored", async () => {
     detects = () => {
-      store.$client.run("PRAGMA query_only = ON");
+      pipeline.store.$client.run("PRAGMA query_only = ON");
       return {};
     };
     expect(await process()).toEqual({ waitsFor: "read_only" });
-    store.$client.run("PRAGMA query_only = OFF");
+    pipeline.store.$client.run("PRAGMA query_only = OFF");
     detects = () => ({});
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "no_speech", null]);
@@ -121,7 +99,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
 
   test("of `transcribe run` fails at once instead of waiting", async () => {
     reserveBytes = 2 ** 50;
-    services = { ...services, waitsForMachine: false };
+    pipeline.services = { ...pipeline.services, waitsForMachine: false };
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "internal", "disk_full"]);
   });
@@ -133,7 +111,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     };
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "no_speech", null]);
-    store.$client.run("UPDATE recordings SET status = 'queued', failure_reason = NULL");
+    pipeline.store.$client.run("UPDATE recordings SET status = 'queued', failure_reason = NULL");
     let asked = 0;
     detects = () => {
       asked += 1;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { mergeTracks } from "../../src/pipeline/build-segments.ts";
-import type { Segment } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
 
 /** Builds a track's segments from start, end, speaker in the track, and text. */
 function segments(...all: readonly [number, number, number, string][]): Segment[] {

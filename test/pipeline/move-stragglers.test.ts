@@ -1,13 +1,9 @@
 import { expect, test } from "bun:test";
 import { moveStragglers } from "../../src/pipeline/move-stragglers.ts";
 import type { Turn } from "../../src/timeline/index.ts";
+import { turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
-const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
-  startSeconds,
-  endSeconds,
-  speaker,
-});
 const times = (words: ReturnType<typeof wordsFrom>) =>
   words.map(({ text, startSeconds }) => [text.trim(), Math.round(100 * startSeconds) / 100]);
 

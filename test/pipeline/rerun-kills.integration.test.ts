@@ -3,10 +3,13 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase, tables } from "../../src/database/index.ts";
 import { finishRemovals, Library } from "../../src/library/index.ts";
-import { Recordings, Transcript } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase, tables } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { scriptBundle } from "../../tools/development/program-bundle.ts";
 
 setDefaultTimeout(120_000);

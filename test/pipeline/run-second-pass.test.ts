@@ -1,18 +1,16 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import type { OperationName, Params } from "../../src/engine/protocol.ts";
+import { tables } from "../../src/database/index.ts";
+import type { OperationName, Params } from "../../src/operations/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { fragmentsOf, runSecondPass } from "../../src/pipeline/second-pass.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { speakersByVoice, writeSentenceVoices } from "../../src/speech/diarization/index.ts";
-import { DataPaths, openDatabase, tables } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import type { Span, Turn } from "../../src/timeline/index.ts";
+import type { Span } from "../../src/timeline/index.ts";
+import { turn } from "../support/spans.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 import { wordsFrom } from "./words.ts";
 
 /** Returns an engine that recognizes Anna up to the hundredth second and then Ben, and fails after this many calls. */
@@ -37,33 +35,18 @@ const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
 function context() {
-  const store = openDatabase(":memory:");
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const recordings = new Recordings(store, Date.now);
-  const id = Bun.randomUUIDv7();
-  recordings.create(newRecording(id, accountId));
-  const recording = recordings.get(id);
-  if (recording === null) throw new Error("it is gone");
+  const stored = storedRecording();
   const fractions: (number | null)[] = [];
-  const files = new DataPaths(directory.path).filesOf(id);
-  files.prepareWork();
-  return {
-    ...{ store, recording, fractions, files, log: createLogger("silent") },
-    area: { directory: files.work, pcm: { path: "unused", sampleCount: 3_200_000 } },
-    checkpoints: new Checkpoints(store, id),
-    signal: new AbortController().signal,
-    progress: (fraction: number | null) => void fractions.push(fraction),
-  };
+  const progress = (fraction: number | null) => void fractions.push(fraction);
+  const made = stepContext(stored, undefined, { directory: directory.path, progress });
+  made.files.prepareWork();
+  const area = { directory: made.files.work, pcm: { path: "unused", sampleCount: 3_200_000 } };
+  return { ...made, store: stored.store, fractions, area };
 }
 
 /** Forty sentences, one every five seconds. The turns assign the one at 50 s to Ben. */
 const words = Array.from({ length: 40 }, (_, index) => wordsFrom(index * 5, "That is what they said.", 0.4)).flat();
-const turns: Turn[] = [
-  { startSeconds: 0, endSeconds: 49, speaker: 0 },
-  { startSeconds: 49.8, endSeconds: 52.2, speaker: 1 },
-  { startSeconds: 54, endSeconds: 99, speaker: 0 },
-  { startSeconds: 99.5, endSeconds: 200, speaker: 1 },
-];
+const turns = [turn(0, 49, 0), turn(49.8, 52.2, 1), turn(54, 99, 0), turn(99.5, 200, 1)];
 const said = fragmentsOf(assignSpeakers(words, turns));
 
 test("a sentence with another speaker's voice is reassigned, and an interrupted pass resumes at its checkpoint", async () => {
@@ -72,7 +55,7 @@ test("a sentence with another speaker's voice is reassigned, and an interrupted 
   await expect(runSecondPass({ ...made, engine: first.engine }, said, turns)).rejects.toThrow("no more embedSentences");
   const second = engineHearing();
   const corrected = await runSecondPass({ ...made, engine: second.engine }, said, turns);
-  expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
+  expect(corrected).toEqual([...turns.slice(0, 1), turn(49.8, 52.2, 0), ...turns.slice(2)]);
   expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
   expect(made.fractions.at(-1)).toBe(1);
   expect(made.fractions.toSorted((a, b) => Number(a) - Number(b))).toEqual(made.fractions);
@@ -115,9 +98,8 @@ test("voice embeddings are stored only in the work directory, never in the datab
 
 test("a recording with one speaker has no second pass", async () => {
   const { heard, engine } = engineHearing();
-  const alone: Turn[] = [{ startSeconds: 0, endSeconds: 200, speaker: 0 }];
-  expect(await runSecondPass({ ...context(), engine }, fragmentsOf(assignSpeakers(words, alone)), alone)).toEqual(
-    alone,
-  );
+  const alone = [turn(0, 200)];
+  const fragments = fragmentsOf(assignSpeakers(words, alone));
+  expect(await runSecondPass({ ...context(), engine }, fragments, alone)).toEqual(alone);
   expect(heard).toEqual([]);
 });

@@ -1,17 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { type Fragment, fragmentsOf, fragmentsToCompare, reassignTurns } from "../../src/pipeline/second-pass.ts";
-import type { Turn } from "../../src/timeline/index.ts";
+import { fragmentsOf, fragmentsToCompare, reassignTurns } from "../../src/pipeline/second-pass.ts";
 import { countReads } from "../support/count-reads.ts";
+import { turn } from "../support/spans.ts";
 import { spoken, wordsFrom } from "./words.ts";
-
-const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
-  startSeconds,
-  endSeconds,
-  speaker,
-});
-const piece = (startSeconds: number, endSeconds: number, speaker: number): Fragment =>
-  turn(startSeconds, endSeconds, speaker);
 
 describe("the fragments of the second pass", () => {
   test("end with a sentence, at a pause and at a change of speaker", () => {
@@ -47,7 +39,7 @@ describe("the fragments of the second pass", () => {
 });
 
 describe("a fragment of the second pass", () => {
-  const pieces = [piece(0, 4, 0), piece(4, 8, 1), piece(8, 9.5, 0), piece(10, 14, 0)];
+  const pieces = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 9.5, 0), turn(10, 14, 0)];
   const turns = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0)];
 
   test("goes to the speaker whose voice it has, and its turn is split", () => {
@@ -83,7 +75,7 @@ describe("a fragment of the second pass", () => {
 test("the work per hour does not grow with the length of the recording", () => {
   const readsIn = (hours: number) => {
     const turns = Array.from({ length: hours * 720 }, (_, index) => turn(index * 5, index * 5 + 4, index % 3));
-    const pieces = turns.map(({ startSeconds, endSeconds, speaker }) => piece(startSeconds, endSeconds, speaker));
+    const pieces = turns.map((each) => ({ ...each }));
     const counted = countReads(turns);
     const speakers = pieces.map(({ speaker }, index) => (index % 4 === 0 ? (speaker + 1) % 3 : speaker));
     const corrected = reassignTurns(counted.all, pieces, speakers);

@@ -3,7 +3,7 @@ import { randomNumbers } from "../../harness/random-numbers.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments, mergeTracks } from "../../src/pipeline/build-segments.ts";
 import { fitSegments, fitWords } from "../../src/pipeline/fit-to-turns.ts";
-import type { Segment } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
 import type { EngineWord, Turn } from "../../src/timeline/index.ts";
 
 const durationSeconds = 120;

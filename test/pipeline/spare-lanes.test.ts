@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Params } from "../../src/engine/index.ts";
+import type { Params } from "../../src/operations/index.ts";
 import { SpareLanes } from "../../src/pipeline/spare-lanes.ts";
 import type { StepEngine } from "../../src/pipeline/step.ts";
 

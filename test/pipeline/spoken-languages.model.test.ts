@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chooseLanguage, partsByLanguage } from "../../src/pipeline/language.ts";
 import type { TrackChunk } from "../../src/pipeline/tracks.ts";
 import type { Language } from "../../src/speech/index.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../support/whisper.ts";
 
 const de = ["single/de-fleurs-005.ogg", "single/de-fleurs-003.ogg"];
 const en = "single/en-fleurs-003.ogg";

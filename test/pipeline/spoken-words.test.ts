@@ -1,26 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import { spokenWords, wordSpans } from "../../src/pipeline/spoken-words.ts";
-import type { TrackContext } from "../../src/pipeline/tracks.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
 import type { Chunk, EngineWord, Turn } from "../../src/timeline/index.ts";
+import { turn } from "../support/spans.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 import { wordsFrom } from "./words.ts";
 
 /** Returns a recording whose chunks contain these words. */
 function transcribed(words: readonly (readonly EngineWord[])[]) {
-  const store = openDatabase(":memory:");
-  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
-  const { id } = new Recordings(store, Date.now).create(newRecording(Bun.randomUUIDv7(), accountId));
-  const checkpoints = new Checkpoints(store, id);
+  const stored = storedRecording();
+  const { checkpoints } = stored;
   for (const [part, own] of words.entries()) checkpoints.write("transcribe", part, Type.Any(), { words: own });
   const chunks: Chunk[] = words.map((_, part) => ({ startSeconds: part * 30, endSeconds: part * 30 + 30, speech: [] }));
-  return { checkpoints, chunks, signal: new AbortController().signal };
+  const context = stepContext(stored);
+  return { checkpoints, chunks, signal: context.signal, context };
 }
 
 const sentence = "And this is what they said to each other then.";
@@ -30,16 +26,13 @@ const lengthOf = (words: readonly EngineWord[]) => (words.at(-1)?.endSeconds ?? 
 const hourOfChunks = (pauseAfter: (part: number) => number) =>
   Array.from({ length: 120 }, (_, part) => wordsFrom(part * 30, sentence, (30 - pauseAfter(part)) / 10));
 
+const everyThirdIsEmpty = hourOfChunks(() => 4).map((words, part) => (part % 3 ? words : []));
+
 describe("the words of an hour", () => {
   test.each([
     ["words with occasional long pauses", hourOfChunks((part) => (part % 7 === 6 ? 4 : 0.5)), 600, 850],
     ["words without a long pause", hourOfChunks((part) => (part % 7 === 6 ? 1 : 0.5)), 600, 1230],
-    [
-      "words with empty chunks in between",
-      hourOfChunks(() => 4).map((words, part) => (part % 3 ? words : [])),
-      600,
-      700,
-    ],
+    ["words with empty chunks in between", everyThirdIsEmpty, 600, 700],
   ])("%s are yielded completely and in order, in spans that end in pauses", async (_, words, least, most) => {
     const { checkpoints, chunks, signal } = transcribed(words);
     const found = await Array.fromAsync(wordSpans(checkpoints, chunks, signal));
@@ -85,41 +78,25 @@ describe("the words of an hour", () => {
     for (let part = 0; part < 240; part++) {
       const own: EngineWord[] = [];
       for (let at = part * 30 + 0.5; at < part * 30 + 23; ) {
-        const said = wordsFrom(
-          at,
-          sentence
-            .split(" ")
-            .slice(0, 3 + Math.floor(random() * 7))
-            .join(" "),
-        );
+        const said = wordsFrom(at, sentence).slice(0, 3 + Math.floor(random() * 7));
         own.push(...said);
         const endSeconds = at + said.length * 0.3;
-        turns.push({
-          startSeconds: at - 0.2 + random() * 0.4,
-          endSeconds: endSeconds + random() * 0.3,
-          speaker: Math.floor(random() * 5),
-        });
+        turns.push(turn(at - 0.2 + random() * 0.4, endSeconds + random() * 0.3, Math.floor(random() * 5)));
         at = endSeconds + random();
       }
       words.push(own);
     }
     turns.sort((a, b) => a.startSeconds - b.startSeconds);
-    const { checkpoints, chunks, signal } = transcribed(words);
-    const context = { checkpoints, signal } as unknown as TrackContext;
+    const { chunks, context } = transcribed(words);
     const found = await Array.fromAsync(spokenWords(context, chunks, turns, turns));
     expect(found.length).toBeGreaterThan(5);
     expect(found.flat()).toEqual(assignSpeakers(fitWords(words.flat(), turns), turns));
   });
 
   test("far from all turns go to the nearest turn's speaker", async () => {
-    const { checkpoints, chunks, signal } = transcribed([wordsFrom(0, sentence), wordsFrom(500, sentence)]);
-    const turns = [
-      { startSeconds: 1000, endSeconds: 1001, speaker: 1 },
-      { startSeconds: 4000, endSeconds: 4001, speaker: 0 },
-    ];
-    const found = await Array.fromAsync(
-      spokenWords({ checkpoints, signal } as unknown as TrackContext, chunks, turns, turns),
-    );
+    const { chunks, context } = transcribed([wordsFrom(0, sentence), wordsFrom(500, sentence)]);
+    const turns = [turn(1000, 1001, 1), turn(4000, 4001, 0)];
+    const found = await Array.fromAsync(spokenWords(context, chunks, turns, turns));
     expect(new Set(found.flat().map(({ speaker }) => speaker))).toEqual(new Set([1]));
   });
 });

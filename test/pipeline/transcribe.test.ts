@@ -5,82 +5,54 @@ import { Type } from "@sinclair/typebox";
 import { newRecording } from "../../harness/new-recording.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
+import { setVocabulary } from "../../src/accounts/index.ts";
 import { type TranscriptionPlan, transcribe } from "../../src/pipeline/transcribe.ts";
-import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
 import type { Language } from "../../src/speech/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import { stepContext, storedRecording } from "./step-context.ts";
 
 const english: Language = { code: "en", name: "English", modelCode: "en" };
-const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
+const plan: TranscriptionPlan = {
+  model: { id: "own", path: "model", encoder: null, companion: null, routes: [] },
+  partsOf: async ({ chunk }) => [{ chunk, language: english }],
+  mayChangeLanguage: true,
+  countRecognized: () => {},
+  onTranscribed: () => {},
+};
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
 test("all chunks are transcribed with the recording's vocabulary and prompt, even after an interruption and a change", async () => {
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
+  const { store, recordings, account } = storedRecording();
   const by = { actor: "operator", now: 1 };
-  const account = createAccount(store, "acme", by);
   setVocabulary(store, account, by, "Zitronenfalter");
-  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id, { prompt: "Admiral, C-Falter" }));
+  const values = { prompt: "Admiral, C-Falter" };
+  const recording = recordings.create(newRecording(Bun.randomUUIDv7(), account.id, values));
   setVocabulary(store, account, by, "Kohlweißling");
   const told: unknown[] = [];
-  const run = async (interruptAt: number) => {
-    const recording = recordings.get(id);
-    if (recording === null) throw new Error("it is gone");
-    const context = {
-      ...{ recording, checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
-      engine: {
-        partsAtOnce: 1,
-        run: async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
-          if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
-          told.push([params.chunk.startSeconds, params.vocabulary]);
-          return { words: [], languages: {} };
-        },
-      },
-      ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
-    } as unknown as Parameters<typeof transcribe>[0];
-    await transcribe(context, chunks, {
-      model: { id: "own", path: "model", encoder: null, companion: null, routes: [] },
-      partsOf: inEnglish,
-      mayChangeLanguage: true,
-      countRecognized: () => {},
-      onTranscribed: () => {},
-    });
+  const transcribeUntil = (interruptAt: number) => {
+    const run = async (_operation: string, params: { vocabulary?: string; chunk: { startSeconds: number } }) => {
+      if (params.chunk.startSeconds === interruptAt) throw new Error("interrupted");
+      told.push([params.chunk.startSeconds, params.vocabulary]);
+      return { words: [], languages: {} };
+    };
+    const checkpoints = new Checkpoints(store, recording.id);
+    return transcribe(stepContext({ recording, checkpoints }, run), chunks, plan);
   };
-  await expect(run(30)).rejects.toThrow("interrupted");
-  await run(-1);
+  await expect(transcribeUntil(30)).rejects.toThrow("interrupted");
+  await transcribeUntil(-1);
   expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter, Admiral, C-Falter"]));
 });
 
 test("the languages of each chunk's words are returned, also for chunks of an earlier version", async () => {
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id } = recordings.create(
-    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
-  );
-  const checkpoints = new Checkpoints(store, id);
-  checkpoints.write("transcribe", 0, Type.Any(), { words: [] });
+  const stored = storedRecording();
+  stored.checkpoints.write("transcribe", 0, Type.Any(), { words: [] });
   const told: unknown[] = [];
-  const context = {
-    ...{ recording: recordings.get(id), checkpoints, log: createLogger("silent") },
-    engine: {
-      partsAtOnce: 1,
-      run: async (_operation: string, { mayChangeLanguage }: { mayChangeLanguage: boolean }) => {
-        told.push(mayChangeLanguage);
-        return { words: [], languages: { en: 2, de: 5 } };
-      },
-    },
-    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
-  } as unknown as Parameters<typeof transcribe>[0];
-  const reading = {
-    model: { id: "own", path: "model", encoder: null, companion: null, routes: [] },
-    partsOf: inEnglish,
-    mayChangeLanguage: false,
-    countRecognized: () => {},
-    onTranscribed: () => {},
+  const run = async (_operation: string, { mayChangeLanguage }: { mayChangeLanguage: boolean }) => {
+    told.push(mayChangeLanguage);
+    return { words: [], languages: { en: 2, de: 5 } };
   };
-  const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
+  const reading = { ...plan, mayChangeLanguage: false };
+  const { languages } = await transcribe(stepContext(stored, run), chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);
   expect(told).toEqual([false]);
 });
@@ -95,46 +67,28 @@ test("a chunk is given to the model that detects languages if the other's words 
     ["ru", "Odna iz dostoprimechatelnostey"],
     ["ja", "never asked of this model"],
   ];
-  const store = openDatabase(":memory:");
-  const recordings = new Recordings(store, Date.now);
-  const { id } = recordings.create(
-    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
-  );
   const asked: string[] = [];
   const counted: [model: string, parts: number][][] = [];
-  const context = {
-    ...{ recording: recordings.get(id), checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
-    engine: {
-      partsAtOnce: 1,
-      run: async (_operation: string, { model, chunk }: { model: string; chunk: { startSeconds: number } }) => {
-        const [code, text] = spoken[chunk.startSeconds] ?? ["", ""];
-        asked.push(`${code} ${model === path ? "other" : model}`);
-        // The worker has the model in memory.
-        rmSync(path, { force: true });
-        const times = { startSeconds: 0, endSeconds: 1, probability: 1 };
-        return { words: text.split(" ").map((word) => ({ text: ` ${word}`, ...times })), languages: {} };
-      },
-    },
-    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
-  } as unknown as Parameters<typeof transcribe>[0];
+  const run = async (_operation: string, { model, chunk }: { model: string; chunk: { startSeconds: number } }) => {
+    const [code, text] = spoken[chunk.startSeconds] ?? ["", ""];
+    asked.push(`${code} ${model === path ? "other" : model}`);
+    // The worker has the model in memory.
+    rmSync(path, { force: true });
+    const times = { startSeconds: 0, endSeconds: 1, probability: 1 };
+    return { words: text.split(" ").map((word) => ({ text: ` ${word}`, ...times })), languages: {} };
+  };
+  const companion = { id: "whisper", path: "detector", encoder: null };
   await transcribe(
-    context,
+    stepContext(storedRecording(), run),
     spoken.map((_, startSeconds) => ({ startSeconds, endSeconds: startSeconds + 1, speech: [] })),
     {
-      model: {
-        id: "european",
-        path,
-        encoder: null,
-        companion: { id: "whisper", path: "detector", encoder: null },
-        routes: [],
-      },
+      ...plan,
+      model: { id: "european", path, encoder: null, companion, routes: [] },
       partsOf: async ({ chunk }) => {
         const [code] = spoken[chunk.startSeconds] ?? [""];
         return [{ chunk, language: { code, name: code, modelCode: code } }];
       },
-      mayChangeLanguage: true,
       countRecognized: (parts) => counted.push([...parts]),
-      onTranscribed: () => {},
     },
   );
   expect(asked).toEqual(["de other", "de other", "de detector", "ru other", "ru detector", "ja detector"]);

@@ -42,7 +42,7 @@ test("the vote on a language has the same result however many chunks are checked
           probabilities.set(key, known);
           return known;
         },
-        () => limit,
+        { partsAtOnce: limit },
       );
       return { result, asked };
     };

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { readDailyWork } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-import { writeReleased } from "../storage/released/index.ts";
+import { writeReleased } from "../support/released/index.ts";
 
 test("the daily totals of an upgraded database are those of its recordings", () => {
   using directory = temporaryDirectory();

@@ -2,32 +2,22 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import {
-  Checkpoints,
-  findAnswer,
-  packSegment,
-  Recordings,
-  storeAnswer,
-  Transcript,
-} from "../../src/recordings/index.ts";
-import { readSegments } from "../../src/recordings/latest-segments.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { openDatabase, type Store, tables } from "../../src/database/index.ts";
+import { findAnswer, Recordings, storeAnswer } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const day = 86_400_000;
 
 describe("deleting a recording", () => {
-  let store: Store;
+  let shelf: Shelf;
   let recordings: Recordings;
-  let accountId: string;
   beforeEach(() => {
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, () => 1000);
-    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    shelf = new Shelf(() => 1000);
+    ({ recordings } = shelf);
   });
   const states = {
     queued: () => {},
@@ -51,7 +41,7 @@ describe("deleting a recording", () => {
   ];
   for (const [state, held, deleted] of rules) {
     test(`that is ${state}${held ? " and held" : ""} is ${deleted ? "done" : "refused, and leaves it whole"}`, () => {
-      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      const { id } = shelf.create();
       states[state](id);
       if (held) recordings.setHold(id, true);
       let also = false;
@@ -66,7 +56,7 @@ describe("deleting a recording", () => {
   }
 
   test("setting or ending a hold reports whether anything changed", () => {
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    const { id } = shelf.create();
     const entries: string[] = [];
     const set = (held: boolean) => recordings.setHold(id, held, () => void entries.push(String(held)));
     expect([set(false), set(true), set(true), set(false), set(false)]).toEqual([false, true, false, true, false]);
@@ -76,14 +66,15 @@ describe("deleting a recording", () => {
 
   test("clears the stored answer that describes the recording, and no other", () => {
     const ids = ["a", "b"].map((key) => {
-      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      const { id } = shelf.create();
       const answer = { fingerprint: key, status: 201, body: `body of ${key}`, recordingId: id };
-      storeAnswer(store, { accountId, workspaceId: null, key }, answer, 0);
+      storeAnswer(shelf.store, { accountId: shelf.accountId, workspaceId: null, key }, answer, 0);
       return id;
     });
     recordings.fail(ids[0] ?? "", { reason: "no_speech" });
     recordings.delete(ids[0] ?? "");
-    const bodies = ["a", "b"].map((key) => findAnswer(store, { accountId, workspaceId: null, key }, 1)?.body);
+    const scope = { accountId: shelf.accountId, workspaceId: null };
+    const bodies = ["a", "b"].map((key) => findAnswer(shelf.store, { ...scope, key }, 1)?.body);
     expect(bodies).toEqual([null, "body of b"]);
   });
 });
@@ -94,16 +85,13 @@ describe("a deleted recording of hours", () => {
   );
   /** A database in a file, with a recording of hours and another. */
   const filled = (path: string) => {
-    const store = openDatabase(path);
-    const recordings = new Recordings(store, () => 1000);
-    const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    const shelf = new Shelf(() => 1000, openDatabase(path));
+    const { store, recordings, accountId } = shelf;
     const enter = (some: typeof segments) => {
-      const recording = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceName: "secret talk" }));
-      const { id } = recording;
-      recordings.claim(id);
-      new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
-      recordings.complete(id, some);
-      new Transcript(store, recording).correct(
+      const transcript = shelf.completed(some, { sourceName: "secret talk" });
+      const { id } = transcript.recording;
+      store.insert(tables.checkpoints).values({ recordingId: id, step: "decode", part: 0, payload: "{}" }).run();
+      transcript.correct(
         { action: "text", segment: 2, text: "Secret correction." },
         { author: "anna", editor: "page-one", sequence: 1, seen: 0, now: 1000 },
       );
@@ -124,11 +112,11 @@ describe("a deleted recording of hours", () => {
   test("is invisible at once, and its text is removed in batches between which other work runs", async () => {
     const { store, recordings, accountId, id, other } = filled(":memory:");
     expect(recordings.delete(id)).toBe(true);
-    const left = new Set<number>();
+    const left = new Set<number | undefined>();
     const turns = await countTurnsUntilSettled(recordings.rows.removeDeleted([id]), () => {
       expect([recordings.get(id), recordings.list({ accountId }, 9).map((each) => each.id)]).toEqual([null, [other]]);
       expect([recordings.delete(id), recordings.setHold(id, true)]).toEqual([false, false]);
-      left.add(readSegments(store, id, 0, 10_000).length);
+      left.add(counts(store, id)[1]);
     });
     expect(turns).toBeGreaterThanOrEqual(15);
     expect(left.size).toBeGreaterThanOrEqual(15);

@@ -1,27 +1,25 @@
 import { beforeEach, expect, test } from "bun:test";
 import pino from "pino";
-import { newRecording } from "../../harness/new-recording.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import { newRecordingId, RecordingEvents, Recordings, trimOutbox } from "../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import type { Store } from "../../src/database/index.ts";
+import { RecordingEvents, type Recordings, trimOutbox } from "../../src/recordings/index.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const DAY = 86_400_000;
 
+let shelf: Shelf;
 let store: Store;
 let recordings: Recordings;
-let accountId: string;
 let now = 1000 * DAY;
 const silent = pino({ level: "silent" });
 
 beforeEach(() => {
-  store = openDatabase(":memory:");
-  recordings = new Recordings(store, () => now);
-  accountId = createAccount(store, "acme", { actor: "operator", now }).id;
+  shelf = new Shelf(() => now);
+  ({ store, recordings } = shelf);
 });
 
 /** Enters a recording and ends it in one way. @returns its id */
 function ended(end: (id: string) => void): string {
-  const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
+  const { id } = shelf.create();
   recordings.claim(id);
   end(id);
   return id;
@@ -70,15 +68,15 @@ test("every subscriber gets the end of a recording once, even after one that fai
 
 test("ends that no server has delivered are delivered by the next one, in their order, also of removed recordings", async () => {
   const ids = [complete, fail, cancel].map(ended);
-  const [deleted = ""] = recordings.deleteSomeOf(accountId, 1);
+  const [deleted = ""] = recordings.deleteSomeOf(shelf.accountId, 1);
   await recordings.rows.removeDeleted([deleted]);
   expect(deliveredByNext()).toEqual(["completed", "failed", "cancelled"].map((outcome, at) => `${outcome} ${ids[at]}`));
   expect(deliveredByNext()).toEqual([]);
 });
 
 test("the end of a recording whose account is removed is that of a cancelled one", () => {
-  const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
-  recordings.deleteSomeOf(accountId, 10);
+  const { id } = shelf.create();
+  recordings.deleteSomeOf(shelf.accountId, 10);
   expect(deliveredByNext()).toEqual([`cancelled ${id}`]);
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount, createWorkspace } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { newRecordingId, Recordings, type Status } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
 
 type RecordingFilter = Parameters<Recordings["list"]>[0];
 

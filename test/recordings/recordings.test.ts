@@ -1,17 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { newRecording } from "../../harness/new-recording.ts";
-import { createAccount, requireAccount, setVocabulary } from "../../src/accounts/index.ts";
-import {
-  Checkpoints,
-  indexMissing,
-  indexRecording,
-  Recordings,
-  type Segment,
-  speakerLabel,
-} from "../../src/recordings/index.ts";
-import { readSegments } from "../../src/recordings/latest-segments.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { requireAccount, setVocabulary } from "../../src/accounts/index.ts";
+import type { Store } from "../../src/database/index.ts";
+import { Checkpoints, type Recordings } from "../../src/recordings/index.ts";
+import { indexMissing, indexRecording } from "../../src/search/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { speakerLabel, Transcript } from "../../src/transcripts/index.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const segment: Segment = {
   index: 0,
@@ -23,16 +18,18 @@ const segment: Segment = {
 };
 
 describe("a recording", () => {
+  let shelf: Shelf;
   let store: Store;
   let recordings: Recordings;
   let clock = 1000;
   let accountId: string;
-  const create = (id = Bun.randomUUIDv7()) => recordings.create(newRecording(id, accountId));
+  const create = () => shelf.create();
+  const segments = (id: string, from: number, limit: number) =>
+    new Transcript(store, recordings.get(id) ?? create()).segments(from, limit);
 
   beforeEach(() => {
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, () => clock++);
-    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    shelf = new Shelf(() => clock++);
+    ({ store, recordings, accountId } = shelf);
   });
 
   test("changes from queued to processing to completed, with its segments", () => {
@@ -41,19 +38,15 @@ describe("a recording", () => {
     expect(recordings.claim(id)?.status).toBe("processing");
     expect(recordings.complete(id, [segment])).toBe(true);
     expect(recordings.get(id)).toMatchObject({ status: "completed", percent: 100, step: null });
-    expect(readSegments(store, id, 0, 10)).toEqual([
+    expect(segments(id, 0, 10)).toEqual([
       { id: 0, index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
     ]);
   });
 
   test("of which nothing is kept is in no list and in no search, until it is kept", async () => {
-    const [first, second] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()];
-    for (const id of [first, second]) {
-      recordings.create(newRecording(id, accountId, { isTransient: true }));
-      recordings.claim(id);
-      recordings.complete(id, [segment]);
-      await indexRecording(store, id, new AbortController().signal);
-    }
+    const completed = () => shelf.completed([segment], { isTransient: true }).recording.id;
+    const [first, second] = [completed(), completed()];
+    for (const id of [first, second]) await indexRecording(store, id, new AbortController().signal);
     const found = () => store.$client.query("SELECT recording_id FROM searchable_recordings").all();
     expect(recordings.transientIds().sort()).toEqual([first, second].sort());
     expect([recordings.list({ accountId }, 10), found()]).toEqual([[], []]);
@@ -91,7 +84,7 @@ describe("a recording", () => {
 
   test("has the hints that it was created with", () => {
     const hints = { prompt: "Zau al-Makan", minSpeakers: 2, maxSpeakers: 50 };
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, hints));
+    const { id } = shelf.create(hints);
     expect(recordings.claim(id)).toMatchObject(hints);
     expect(recordings.claim(create().id)).toMatchObject({ prompt: null, minSpeakers: null, maxSpeakers: null });
   });
@@ -101,7 +94,7 @@ describe("a recording", () => {
     [{ reason: "no_speech" }, "de", "de"],
     [{ reason: "internal", cause: "engine_crashed" }, null, "en"],
   ] as const)("that ends as %j with %p pinned has %p for its language", (failure, pinnedLanguage, language) => {
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { pinnedLanguage }));
+    const { id } = shelf.create({ pinnedLanguage });
     recordings.claim(id);
     recordings.describe(id, { language: pinnedLanguage ?? "en" });
     recordings.fail(id, failure);
@@ -155,7 +148,7 @@ describe("a recording", () => {
     recordings.complete(id, [segment]);
     while (recordings.rows.removeWork(id, 1));
     expect(checkpoints.finished("detect")).toEqual(new Set());
-    expect(readSegments(store, id, 0, 10)).toHaveLength(1);
+    expect(segments(id, 0, 10)).toHaveLength(1);
   });
 
   test("accepts segments only while it is processed", () => {
@@ -167,7 +160,7 @@ describe("a recording", () => {
     expect(recordings.complete(id, [{ ...segment, index: 2 }])).toBe(true);
     expect(recordings.rows.addSegments(id, [{ ...segment, index: 3 }])).toBe(false);
     expect(recordings.rows.removeSegments(id, 1)).toBe(false);
-    expect(readSegments(store, id, 0, 10).map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(segments(id, 0, 10).map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
   test("has no segments after it failed, and the rest of its work is found", () => {
@@ -185,7 +178,7 @@ describe("a recording", () => {
     expect(slices).toBe(2);
     for (const id of [ids[1], ids[2], Bun.randomUUIDv7()]) while (recordings.rows.removeWork(id, 2));
     expect(recordings.rows.endedWithWork()).toEqual([]);
-    expect(ids.map((id) => readSegments(store, id, 0, 10).length)).toEqual([0, 5, 5]);
+    expect(ids.map((id) => segments(id, 0, 10).length)).toEqual([0, 5, 5]);
     expect(new Checkpoints(store, ids[2]).finished("turns").size).toBe(1);
   });
 
@@ -228,7 +221,7 @@ describe("a recording", () => {
       id,
       Array.from({ length: 2500 }, (_, index) => ({ ...segment, index })),
     );
-    expect(readSegments(store, id, 2400, 1000)).toHaveLength(100);
+    expect(segments(id, 2400, 1000)).toHaveLength(100);
   });
 });
 

@@ -1,18 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { newRecording } from "../../harness/new-recording.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import {
-  type corrections,
-  indexRecording,
-  Recordings,
-  SearchQuery,
-  type Segment,
-  searchRecordings,
-  Transcript,
-} from "../../src/recordings/index.ts";
-import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
+import { type Store, tables } from "../../src/database/index.ts";
+import type { Recordings } from "../../src/recordings/index.ts";
+import { indexRecording, SearchQuery, searchRecordings } from "../../src/search/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { type Correction, Transcript } from "../../src/transcripts/index.ts";
 import { bytesOf } from "../../src/voices/speaker-voices.ts";
+import { Shelf } from "../support/shelf.ts";
 
 let store: Store;
 let recordings: Recordings;
@@ -27,12 +21,11 @@ function said(text: string, index: number, speaker: number): Segment {
 }
 
 beforeEach(() => {
-  store = openDatabase(":memory:");
   now = 1_000_000;
   sequence = 0;
-  recordings = new Recordings(store, () => now);
-  const account = createAccount(store, "acme", { actor: "o", now }).id;
-  ({ id } = recordings.create(newRecording(Bun.randomUUIDv7(), account, { pinnedLanguage: "en", prompt: "Zyx" })));
+  const shelf = new Shelf(() => now);
+  ({ store, recordings } = shelf);
+  ({ id } = shelf.create({ pinnedLanguage: "en", prompt: "Zyx" }));
   recordings.claim(id);
   recordings.rows.countRecognized(id, "whisper-base", 3);
   recordings.complete(id, [said("one", 0, 0), said("two", 1, 1), said("three", 2, 0)]);
@@ -41,7 +34,7 @@ beforeEach(() => {
   transcript = new Transcript(store, recording);
 });
 
-const correct = (correction: corrections.Correction) => {
+const correct = (correction: Correction) => {
   now += 60_000;
   sequence += 1;
   return transcript.correct(correction, {
@@ -251,16 +244,17 @@ describe("a recording that is processed again", () => {
   });
 
   test("is found by its new texts, and not by those before, once it is indexed", async () => {
-    const found = (text: string) => searchRecordings(store, new SearchQuery(text), {}, null, 10).found.length;
-    const index = () => indexRecording(store, id, new AbortController().signal);
-    await index();
-    expect([found("three"), found("drei"), found("talk")]).toEqual([1, 0, 1]);
+    const found = async (text: string) =>
+      (await searchRecordings(store, new SearchQuery(text), "all", {}, null, 10)).found.length;
+    const foundOnceIndexed = async () => {
+      await indexRecording(store, id, new AbortController().signal);
+      return await Promise.all(["three", "drei", "talk"].map(found));
+    };
+    expect(await foundOnceIndexed()).toEqual([1, 0, 1]);
     process();
-    await index();
-    expect([found("three"), found("drei"), found("talk")]).toEqual([0, 1, 1]);
+    expect(await foundOnceIndexed()).toEqual([0, 1, 1]);
     correct({ action: "restore", revision: 0 });
-    await index();
-    expect([found("three"), found("drei"), found("talk")]).toEqual([1, 0, 1]);
+    expect(await foundOnceIndexed()).toEqual([1, 0, 1]);
   });
 
   test.each(["no_speech", "quota_exceeded"] as const)(

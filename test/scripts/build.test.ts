@@ -117,7 +117,7 @@ describe("scripts/build", () => {
   test("contains the bundled page of the console, and no bundler", async () => {
     const page = await bundlePage();
     const { outputs, metafile } = await Bun.build({
-      entrypoints: [join(root, "src/console/assets.ts")],
+      entrypoints: [join(root, "src/console/server/assets.ts")],
       target: "bun",
       metafile: true,
       plugins: [embeddedPage(page)],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { onlyOnce } from "../../tools/shared/only-once.ts";
+import { onlyOnce } from "../../tools/shared/python.ts";
 
 test("processes that fill an entry of the cache at the same time wait for the first, and do not fill it again", async () => {
   using directory = temporaryDirectory();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { foreignWeights, productCatalogue } from "../../src/models/index.ts";
 import { requireWeights } from "../../tools/build/parts.ts";
-import { hash } from "../models/support.ts";
+import { hash } from "../support/models.ts";
 
 describe("the weights of a release", () => {
   test("are one file for each built-in model, by its SHA-256", () => {

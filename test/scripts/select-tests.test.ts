@@ -26,14 +26,14 @@ describe("scripts/test", () => {
     expect(bySize.flat().sort()).toEqual(all);
   });
 
-  const full = "test/speech/devices/vulkan.full.test.ts";
+  const full = "test/devices/vulkan.full.test.ts";
   test.each([
     ["everything", { isAll: true }, true],
     ["the size full", { sizes: ["full"] as const }, true],
     ["its path", { paths: [full] }, true],
-    ["the beginning of its name", { paths: ["./test/speech/devices/vulkan"] }, true],
+    ["the beginning of its name", { paths: ["./test/devices/vulkan"] }, true],
     ["the usual tests", {}, false],
-    ["its folder", { paths: ["test/speech/devices/"] }, false],
+    ["its folder", { paths: ["test/devices/"] }, false],
     ["a folder above it", { paths: ["test/speech"] }, false],
     ["other sizes", { sizes: ["model", "slow"] as const }, false],
   ])("runs a test of the size full or not if the selection is %s", (_, selection, runs) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError, NoAnswerError, type Pause } from "../../sdk/typescript/src/index.ts";
 import { Backoff } from "../../sdk/typescript/src/retries.ts";
-import { TestClock } from "../cli/client/support.ts";
+import { TestClock } from "../support/cli-client.ts";
 
 const refused = (status: number, code: string, retryAfterSeconds: number | null = null) =>
   new ApiError({

@@ -5,9 +5,10 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { waveHeader } from "../../harness/media.ts";
+import { resultOf } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { ApiServer } from "../http/support.ts";
 import { BadNetwork } from "../support/bad-network.ts";
+import { ApiServer } from "../support/http.ts";
 import { installPythonSdk, installTypescriptSdk, type SdkRuntime, writeScript } from "../support/sdk.ts";
 import { type Stage, scenarios, silent } from "./scenario-table.ts";
 
@@ -109,9 +110,9 @@ async function playStages({ program, environment }: SdkRuntime, script: string, 
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [printed, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  expect([child.exitCode, errors]).toEqual([0, ""]);
-  return Value.Parse(outcomesSchema, JSON.parse(printed));
+  const { exitCode, stdout, stderr } = await resultOf(child);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  return Value.Parse(outcomesSchema, JSON.parse(stdout));
 }
 
 /** Writes a WAV file with silence as a sparse file. */

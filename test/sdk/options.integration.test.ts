@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { ApiError, BadAnswerError, Client, type ClientOptions, type Pause } from "../../sdk/typescript/src/index.ts";
-import { TestClock } from "../cli/client/support.ts";
+import { TestClock } from "../support/cli-client.ts";
 
 interface Received {
   readonly method: string;

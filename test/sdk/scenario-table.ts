@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { changeAccount } from "../../src/accounts/index.ts";
-import type { ApiServer, KeyClient } from "../http/support.ts";
 import { type BadNetwork, type Fate, refusal } from "../support/bad-network.ts";
+import type { ApiServer, KeyClient } from "../support/http.ts";
 
 /** Megabytes that a process may need while it sends the large recording. */
 const MAX_MEGABYTES = 100;
@@ -105,9 +105,7 @@ export const scenarios: readonly (readonly [promise: string, name: string, scena
     "a key that is not valid is refused once, and no error shows it",
     "refused",
     {
-      prepare: ({ told }) => {
-        told.key = `trs_${"x".repeat(40)}`;
-      },
+      prepare: ({ told }) => Object.assign(told, { key: `trs_${"x".repeat(40)}` }),
       outcome: refused(401, "invalid_api_key"),
       check: ({ network }) => expect(network.seen).toHaveLength(1),
     },
@@ -155,9 +153,7 @@ export const scenarios: readonly (readonly [promise: string, name: string, scena
     "an address where nothing listens fails at once",
     "nothing_listens",
     {
-      prepare: ({ told }) => {
-        told.base_url = closedAddress;
-      },
+      prepare: ({ told }) => Object.assign(told, { base_url: closedAddress }),
       outcome: { name: "NoAnswerError", temporary: false },
     },
   ],
@@ -165,9 +161,7 @@ export const scenarios: readonly (readonly [promise: string, name: string, scena
     "a server that never answers fails after the time limit",
     "unanswered",
     {
-      prepare: ({ told }) => {
-        told.base_url = silentAddress;
-      },
+      prepare: ({ told }) => Object.assign(told, { base_url: silentAddress }),
       outcome: { name: "NoAnswerError", temporary: true },
     },
   ],
@@ -181,9 +175,7 @@ export const scenarios: readonly (readonly [promise: string, name: string, scena
     "a wait for a transcription that fails names the reason",
     "failed",
     {
-      prepare: ({ told, server, caller }) => {
-        told.id = server.enterFailed(caller.accountId);
-      },
+      prepare: ({ told, server, caller }) => Object.assign(told, { id: server.enterFailed(caller.accountId) }),
       outcome: { name: "TranscriptionFailedError", reason: "internal" },
     },
   ],

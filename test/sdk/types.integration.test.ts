@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { resultOf } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { testPackages } from "../../tools/development/test-packages.ts";
@@ -17,14 +18,10 @@ afterAll(() => folder[Symbol.dispose]());
 
 /** Runs a type checker. @returns its exit code and its output */
 async function run(command: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...command], {
-    cwd: folder.path,
-    env: { ...process.env, ...environment },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { exitCode: child.exitCode, output: output + errors };
+  const env = { ...process.env, ...environment };
+  const child = Bun.spawn([...command], { cwd: folder.path, env, stdout: "pipe", stderr: "pipe" });
+  const { exitCode, stdout, stderr } = await resultOf(child);
+  return { exitCode, output: stdout + stderr };
 }
 
 /** A program with one mistake in its last line, which a type checker must find. */

@@ -1,6 +1,17 @@
 import { expect, test } from "bun:test";
+import type { MachineTroubleKind } from "../../src/disk/index.ts";
 import { ServerReadiness } from "../../src/server/server-readiness.ts";
-import type { MachineTroubleKind } from "../../src/storage/index.ts";
+
+/** Returns the readiness of a server without any trouble but that of these parts. */
+const readinessWith = (parts: Partial<ConstructorParameters<typeof ServerReadiness>[0]>) =>
+  new ServerReadiness({
+    diskSpace: { shortage: () => null },
+    queue: { stalled: () => [] },
+    health: { known: () => null, trouble: () => Promise.resolve(null) },
+    fleetProblem: () => null,
+    memoryWarning: () => null,
+    ...parts,
+  });
 
 test.each<[MachineTroubleKind[], string | null]>([
   [[], null],
@@ -11,37 +22,17 @@ test.each<[MachineTroubleKind[], string | null]>([
 ])(
   "a server whose recordings wait for %p is ready unless that trouble blocks other recordings: %p",
   (stalled, trouble) => {
-    const health = { known: () => null, trouble: () => Promise.resolve(null) };
-    const readiness = new ServerReadiness({
-      diskSpace: { shortage: () => null },
-      queue: { stalled: () => stalled },
-      health,
-      fleetProblem: () => null,
-      memoryWarning: () => null,
-    });
-    expect(readiness.known()).toBe(trouble);
+    expect(readinessWith({ queue: { stalled: () => stalled } }).known()).toBe(trouble);
   },
 );
 
 test("a server whose fleet has no machine that processes recordings is not ready, and gives that reason", async () => {
-  const readiness = new ServerReadiness({
-    diskSpace: { shortage: () => null },
-    queue: { stalled: () => [] },
-    health: { known: () => null, trouble: () => Promise.resolve(null) },
-    fleetProblem: () => "no worker of the fleet is present",
-    memoryWarning: () => null,
-  });
+  const readiness = readinessWith({ fleetProblem: () => "no worker of the fleet is present" });
   expect(readiness.known()).toBe("no worker of the fleet is present");
   expect(await readiness.trouble()).toBe("no worker of the fleet is present");
 });
 
 test("a server with too little memory is ready, with a warning", () => {
-  const readiness = new ServerReadiness({
-    diskSpace: { shortage: () => null },
-    queue: { stalled: () => [] },
-    health: { known: () => null, trouble: () => Promise.resolve(null) },
-    fleetProblem: () => null,
-    memoryWarning: () => "memory limit 400 MiB, needed about 1.2 GiB",
-  });
+  const readiness = readinessWith({ memoryWarning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
   expect([readiness.known(), readiness.warning()]).toEqual([null, "memory limit 400 MiB, needed about 1.2 GiB"]);
 });

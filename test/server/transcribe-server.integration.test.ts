@@ -5,10 +5,11 @@ import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { StartError } from "../../src/server/start-error.ts";
 import { startTranscribeServer } from "../../src/server/transcribe-server.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 
 test("a server that cannot start releases its resources, so that the next one can start", async () => {

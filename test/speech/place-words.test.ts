@@ -1,15 +1,13 @@
 import { expect, test } from "bun:test";
 import { placeWords } from "../../src/speech/place-words.ts";
-import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
+import { transcribedSpans } from "../../src/timeline/index.ts";
+import { rounded, spans } from "../support/spans.ts";
 
 const sampleRate = 16_000;
 /** Speech from 10 to 12 s and from 40 to 43 s, of one side of a call. */
 const chunk = {
   ...{ startSeconds: 9.8, endSeconds: 43.2 },
-  speech: [
-    { startSeconds: 10, endSeconds: 12 },
-    { startSeconds: 40, endSeconds: 43 },
-  ],
+  speech: spans([10, 12], [40, 43]),
 };
 const pieces = transcribedSpans(chunk);
 
@@ -33,22 +31,11 @@ function timed(...words: readonly (readonly [string, number, number])[]) {
 }
 
 test("words of a chunk without its long silence have their times in the recording", () => {
-  expect(pieces.map(({ startSeconds, endSeconds }) => [startSeconds, endSeconds])).toEqual([
-    [9.8, 13],
-    [39, 43.2],
-  ]);
+  expect(pieces).toEqual(spans([9.8, 13], [39, 43.2]));
   const heard = timed([" Good", 0.2, 1], [" morning.", 1, 2.2], [" Bye", 4.2, 5], [" then.", 5.5, 7.2]);
-  const times = placeWords(heard, chunk, pieces, heardSamples()).map(({ text, startSeconds, endSeconds }) => [
-    text,
-    Math.round(startSeconds * 100) / 100,
-    Math.round(endSeconds * 100) / 100,
-  ]);
-  expect(times).toEqual([
-    [" Good", 10, 10.8],
-    [" morning.", 10.8, 12],
-    [" Bye", 40, 40.8],
-    [" then.", 41.3, 43],
-  ]);
+  const words = placeWords(heard, chunk, pieces, heardSamples());
+  expect(words.map(({ text }) => text)).toEqual(heard.map(({ text }) => text));
+  expect(rounded(words, 2)).toEqual(spans([10, 10.8], [10.8, 12], [40, 40.8], [41.3, 43]));
 });
 
 test("a word that alignment puts across the cut stays on one side of it", () => {

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { planChunks, planFinalChunks } from "../../src/speech/plan-chunks.ts";
-import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
-import type { Chunk, Span } from "../../src/timeline/spans.ts";
+import { type Chunk, type Span, transcribedSpans } from "../../src/timeline/index.ts";
+import { rounded, spans } from "../support/spans.ts";
 
-const spans = (...all: readonly (readonly [number, number])[]): Span[] =>
-  all.map(([startSeconds, endSeconds]) => ({ startSeconds, endSeconds }));
-const rounded = (value: number) => Math.round(value * 1000) / 1000;
-const pairs = (all: readonly Span[]) =>
-  all.map(({ startSeconds, endSeconds }) => [rounded(startSeconds), rounded(endSeconds)]);
 const seconds = (all: readonly Span[]) => all.reduce((sum, one) => sum + one.endSeconds - one.startSeconds, 0);
 
 /** One side of a call: turns of 4 s, and 6 s in which the other party speaks. */
@@ -19,12 +14,8 @@ describe("chunks of one side of a call", () => {
   test("continue over the other party's turns, with only both ends of the silence", () => {
     const [chunk, ...more] = planChunks(side(3), 26, true);
     expect(more).toEqual([]);
-    expect(pairs([chunk as Chunk])).toEqual([[0.8, 25.2]]);
-    expect(pairs(transcribedSpans(chunk as Chunk))).toEqual([
-      [0.8, 6],
-      [10, 16],
-      [20, 25.2],
-    ]);
+    expect(rounded([chunk as Chunk])).toEqual(spans([0.8, 25.2]));
+    expect(rounded(transcribedSpans(chunk as Chunk))).toEqual(spans([0.8, 6], [10, 16], [20, 25.2]));
   });
 
   test("hold all turns of an hour in order, with at most 30 s for the recognizer", () => {
@@ -52,14 +43,8 @@ describe("chunks of a recording", () => {
   test("end at long silences and are transcribed whole", () => {
     const regions = spans([1, 5], [6.9, 9], [11.1, 12]);
     const chunks = planChunks(regions, 20, false);
-    expect(chunks.map(({ speech }) => pairs(speech))).toEqual([
-      [
-        [1, 5],
-        [6.9, 9],
-      ],
-      [[11.1, 12]],
-    ]);
-    for (const chunk of chunks) expect(pairs(transcribedSpans(chunk))).toEqual(pairs([chunk]));
+    expect(chunks.map(({ speech }) => rounded(speech))).toEqual([spans([1, 5], [6.9, 9]), spans([11.1, 12])]);
+    for (const chunk of chunks) expect(rounded(transcribedSpans(chunk))).toEqual(rounded([chunk]));
   });
 });
 

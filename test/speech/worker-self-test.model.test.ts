@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { Engine, type WorkerStart } from "../../src/engine/index.ts";
+import { Engine } from "../../src/engine/index.ts";
+import type { WorkerStart } from "../../src/operations/index.ts";
 import { ownCommand, programFiles } from "../../src/program/index.ts";
-import { loadGgml } from "../../src/speech/ggml.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { basePath, canTranscribe, nativeDirectory } from "./recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../support/whisper.ts";
 
 const never = new AbortController().signal;
 const canRun = canTranscribe("the worker's self-test");

@@ -2,14 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import {
-  DataDirectory,
-  DataDirectoryError,
-  DataDirectoryInUseError,
-  MigrationError,
-  openDatabase,
-  openDatabaseOf,
-} from "../../src/storage/index.ts";
+import { MigrationError, openDatabase, openDatabaseOf } from "../../src/database/index.ts";
+import { DataDirectoryError } from "../../src/storage/data-directory.ts";
+import { DataDirectory, DataDirectoryInUseError } from "../../src/storage/index.ts";
 
 const holder = `
 import { DataDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/storage/index.ts"))};

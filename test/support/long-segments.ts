@@ -1,4 +1,4 @@
-import type { Segment } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
 
 /** Returns segments of about 1,000 characters each. */
 export function longSegments(count: number): Segment[] {

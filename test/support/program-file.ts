@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { markedDescription } from "../../src/release/program-file.ts";
-import { migrationNames } from "../../src/storage/migrate.ts";
+import { migrationNames } from "../../src/database/migrate.ts";
+import { markedDescription } from "../../src/verification/program-file.ts";
 import { controlFile, packPackage } from "../../tools/release/package/debian-package.ts";
 import type { PackageFacts } from "../../tools/release/package/facts.ts";
 

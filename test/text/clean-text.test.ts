@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { cleanText } from "../../src/text/index.ts";
-import { hostileTexts, samples } from "../exports/transcripts.ts";
+import { hostileTexts, samples } from "../support/transcripts.ts";
 
 test("ordinary text is unchanged, in every script", () => {
   for (const text of Object.values(samples).flat()) expect(cleanText(text)).toBe(text);

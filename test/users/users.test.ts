@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { createAccount, readAudit } from "../../src/accounts/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
 import {
   accountIdsOf,
   changeUser,

@@ -2,12 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { requireAccount, Usage } from "../../src/accounts/index.ts";
+import { requireAccount } from "../../src/accounts/index.ts";
+import { BackupFile, restoreBackup } from "../../src/backup/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { Library, type Operator, removeAccount } from "../../src/library/index.ts";
-import type { Transcript } from "../../src/recordings/index.ts";
-import { BackupFile, DataDirectory, openDatabase, restoreBackup } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import type { Transcript } from "../../src/transcripts/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { removeOptedOut, switchVoices } from "../../src/voices/index.ts";
-import { by, VoiceAccount, voiceOf } from "./support.ts";
+import { by, VoiceAccount, voiceOf } from "../support/voices.ts";
 
 const operator: Operator = { kind: "operator", actor: "operator" };
 /** Length of the parts of embeddings that are searched in files: deletion must not leave a part either. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { proposalLimits, proposeVoices } from "../../src/voices/index.ts";
-import { between, voiceOf } from "./support.ts";
+import { between, voiceOf } from "../support/voices.ts";
 
 const speaker = (number: number, embedding: Float32Array, seconds = 20) => ({ speaker: number, seconds, embedding });
 const voice = (id: string, embedding: Float32Array, isExcluded = false) => ({ id, embedding, isExcluded });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readAudit, requireAccount } from "../../src/accounts/index.ts";
 import { MAX_VOICES, switchVoices, VoicesError } from "../../src/voices/index.ts";
-import { by, VoiceAccount, voiceOf } from "./support.ts";
+import { by, VoiceAccount, voiceOf } from "../support/voices.ts";
 
 /** Returns why a call was refused. */
 function refusalOf(call: () => void): string | null {

@@ -45,7 +45,6 @@ export class Budget {
     if (reason !== null) this.skip(`${what}: ${reason}`);
   }
 
-  /** Records something that is left out. */
   skip(what: string): void {
     this.#skipped.push(what);
     this.#onSkip(what);

@@ -15,15 +15,13 @@ import { describe, kernelsOf, overview, rowsOf, stepsTable, wordErrorsOf } from 
 import { ourName, transcribe } from "./transcribe.ts";
 import { whisperCpp } from "./whisper-cpp.ts";
 
-/** The programs that are compared. */
 const entries: Readonly<Record<string, CompetitorFactory>> = {
-  transcribe,
+  transcribe: async (settings) => [transcribe(settings)],
   "whisper-cli": whisperCpp,
   "faster-whisper": fasterWhisper,
 };
 const COPIES = [...new Set(recordingNames.flatMap((name) => plan[name]))].map(String);
 
-/** A recording and its number of copies. */
 interface Round {
   readonly recording: BenchRecording;
   readonly atOnce: number;

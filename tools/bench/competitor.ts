@@ -21,12 +21,10 @@ const figuresSchema = Type.Object({
       count: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     }),
   ),
-  /** Transcript of each recording. */
   texts: Type.Array(Type.String()),
   /** How the program computes on the CPU, if it reports it. */
   kernels: Type.Optional(Type.String()),
 });
-/** The result of transcribing some recordings. */
 export type Figures = Static<typeof figuresSchema>;
 
 const runSchema = Type.Object({
@@ -37,10 +35,8 @@ const runSchema = Type.Object({
   by: Type.String(),
   figures: figuresSchema,
 });
-/** One run of one competitor. */
 export type Run = Static<typeof runSchema>;
 
-/** Settings of all competitors. */
 export interface RunSettings {
   readonly threads: number;
   /** ISO code; null when each program detects the language. */
@@ -53,7 +49,6 @@ export interface RunSettings {
   readonly gpu: Device | null;
 }
 
-/** A program that transcribes. */
 export interface Competitor {
   /** Name with version and settings: `whisper-cli 1.9.1, beam 5`. */
   readonly name: string;

@@ -3,6 +3,7 @@ import { fill } from "../../harness/filled-console.ts";
 import { TestServer } from "../../harness/server.ts";
 import { chromium, launchChromium } from "../shared/chromium.ts";
 import { defineCommand } from "../shared/command.ts";
+import { quantile } from "../shared/figures.ts";
 import { CommandError } from "../shared/run-command.ts";
 
 /** Segments of a recording of 18 hours. */
@@ -13,7 +14,7 @@ const FRAMES = 240;
 /** Times that each action is repeated. Figures are medians. */
 const REPEATS = 7;
 
-/** Runs in the page: scrolls it and records when frames start and how long each keeps the page busy. */
+/** Runs in the page: scrolls it and records when frames start and how long each keeps the page busy, in milliseconds. */
 const scrolling = (speed: number) => `new Promise((resolve) => {
   const between = [];
   const work = [];
@@ -32,14 +33,6 @@ const scrolling = (speed: number) => `new Promise((resolve) => {
   };
   requestAnimationFrame(step);
 })`;
-
-interface Scrolled {
-  /** Milliseconds from one frame to the next. */
-  readonly between: readonly number[];
-  /** Milliseconds of work per frame. */
-  readonly work: readonly number[];
-  readonly elements: number;
-}
 
 export const command = defineCommand({
   name: "scripts/bench console",
@@ -81,7 +74,9 @@ async function measureReading(page: Page, address: string): Promise<void> {
   });
   for (const speed of speeds) {
     await page.evaluate("scrollTo(0, 0)");
-    const { between, work, elements } = await page.evaluate<Scrolled>(scrolling(speed));
+    const { between, work, elements } = await page.evaluate<{ between: number[]; work: number[]; elements: number }>(
+      scrolling(speed),
+    );
     console.log(
       `  scroll ${speed} pixels per frame: ${at(between, 0.5)} ms between frames, 99 % within ${at(between, 0.99)}; busy for ` +
         `${at(work, 0.5)} ms, 95 % within ${at(work, 0.95)}; ${elements} elements in the page`,
@@ -161,6 +156,5 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 }
 
 function at(times: readonly number[], share: number): string {
-  const ordered = [...times].sort((one, other) => one - other);
-  return (ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * share))] ?? 0).toFixed(1);
+  return quantile(times, share).toFixed(1);
 }

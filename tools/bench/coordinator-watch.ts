@@ -6,87 +6,60 @@ import type { TestServer } from "../../harness/server.ts";
 import { timed } from "../shared/figures.ts";
 import { peakBytesOf, resetPeak } from "../shared/processes.ts";
 
-/** Figures of a coordinator under a load. */
-export interface CoordinatorFigures {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly peakBytes: number;
-  /** Committed transactions of the database. */
-  readonly transactions: number;
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-  /** The longest delay of the event loop in each second. */
-  readonly delaysSeconds: readonly number[];
-  /** Response times of GET requests, half of them lists and half of them single recordings. */
-  readonly responsesSeconds: readonly number[];
-}
-
 /** Pause between two GET requests of each of the two clients. */
 const REQUEST_MILLISECONDS = 50;
 const METRICS_MILLISECONDS = 1000;
 
-/**
- * Watches a coordinator from outside: its metrics, its database, and the response times of clients that poll.
- * @param id a recording to poll
- */
-export class CoordinatorWatch {
-  readonly #server: TestServer;
-  readonly #startedAt = performance.now();
-  readonly #transactionsBefore: number;
-  readonly #before: Promise<Map<string, number>>;
-  readonly #delays: number[] = [];
-  readonly #responses: number[] = [];
-  readonly #loops: Promise<void>[];
-  #stops = false;
-
-  constructor(server: TestServer, client: TestClient, id: string) {
-    this.#server = server;
-    this.#transactionsBefore = transactionsOf(server);
-    resetPeak(server.pid);
-    this.#before = metricsOf(server);
-    const request = async (path: string) => {
-      const { seconds } = await timed(async () => {
-        const response = await client.fetch(path);
-        await response.text();
-        if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
-      });
-      this.#responses.push(seconds);
-    };
-    this.#loops = [
-      this.#repeat(REQUEST_MILLISECONDS, () => request("/transcriptions?limit=20")),
-      this.#repeat(REQUEST_MILLISECONDS, () => request(`/transcriptions/${id}`)),
-      this.#repeat(METRICS_MILLISECONDS, async () => {
-        this.#delays.push((await metricsOf(server)).get("transcribe_event_loop_delay_seconds") ?? 0);
-      }),
-    ];
-  }
-
-  async stop(): Promise<CoordinatorFigures> {
-    this.#stops = true;
-    const seconds = (performance.now() - this.#startedAt) / 1000;
-    const after = await metricsOf(this.#server);
-    await Promise.all(this.#loops);
-    const before = await this.#before;
-    const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-    return {
-      seconds,
-      cpuSeconds: grown("process_cpu_seconds_total"),
-      peakBytes: peakBytesOf(this.#server.pid),
-      transactions: transactionsOf(this.#server) - this.#transactionsBefore,
-      sentBytes: grown("transcribe_fleet_sent_bytes_total"),
-      receivedBytes: grown("transcribe_fleet_received_bytes_total"),
-      // The first value covers the time before.
-      delaysSeconds: this.#delays.slice(1),
-      responsesSeconds: this.#responses,
-    };
-  }
-
-  async #repeat(everyMilliseconds: number, once: () => Promise<void>): Promise<void> {
-    while (!this.#stops) {
-      await once();
-      await Bun.sleep(everyMilliseconds);
-    }
-  }
+/** Watches a coordinator from outside: its metrics, its database, and the response times of clients that poll a recording. */
+export function watchCoordinator(server: TestServer, client: TestClient, id: string) {
+  const startedAt = performance.now();
+  const transactionsBefore = transactionsOf(server);
+  resetPeak(server.pid);
+  const metricsBefore = metricsOf(server);
+  const delaysSeconds: number[] = [];
+  const responsesSeconds: number[] = [];
+  let stops = false;
+  const repeat = async (everyMilliseconds: number, once: () => Promise<unknown>) => {
+    for (; !stops; await Bun.sleep(everyMilliseconds)) await once();
+  };
+  const request = async (path: string) => {
+    const { seconds } = await timed(async () => {
+      const response = await client.fetch(path);
+      await response.text();
+      if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
+    });
+    responsesSeconds.push(seconds);
+  };
+  const loops = [
+    repeat(REQUEST_MILLISECONDS, () => request("/transcriptions?limit=20")),
+    repeat(REQUEST_MILLISECONDS, () => request(`/transcriptions/${id}`)),
+    repeat(METRICS_MILLISECONDS, async () => {
+      delaysSeconds.push((await metricsOf(server)).get("transcribe_event_loop_delay_seconds") ?? 0);
+    }),
+  ];
+  return {
+    async stop() {
+      stops = true;
+      const seconds = (performance.now() - startedAt) / 1000;
+      const after = await metricsOf(server);
+      await Promise.all(loops);
+      const before = await metricsBefore;
+      const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+      return {
+        seconds,
+        cpuSeconds: grown("process_cpu_seconds_total"),
+        peakBytes: peakBytesOf(server.pid),
+        /** Committed transactions of the database. */
+        transactions: transactionsOf(server) - transactionsBefore,
+        sentBytes: grown("transcribe_fleet_sent_bytes_total"),
+        receivedBytes: grown("transcribe_fleet_received_bytes_total"),
+        /** The longest delay of the event loop in each second. The first value covers the time before. */
+        delaysSeconds: delaysSeconds.slice(1),
+        /** Response times of GET requests, half of them lists and half of them single recordings. */
+        responsesSeconds,
+      };
+    },
+  };
 }
 
 /**

@@ -1,20 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { newServer } from "../../harness/measured-server.ts";
-import { createAccount, createKey, createWorkspace } from "../../src/accounts/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
-
-/** Keys and ids for requests on a filled database. */
-export interface FilledDatabase {
-  /** Key of an account that has 90 % of the recordings. */
-  readonly secret: string;
-  /** Key pinned to a workspace of that account, which has 0.1 % of the recordings. */
-  readonly pinnedSecret: string;
-  /** Ids of completed recordings of that account with ten segments each, from the whole period. */
-  readonly ids: readonly string[];
-  /** Creation time of the recording in the middle, in milliseconds since the epoch. */
-  readonly middle: number;
-}
+import { createAccount, createWorkspace } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { createKey } from "../../src/keys/index.ts";
 
 const DAY = 86_400_000;
 const YEARS = 2;
@@ -34,8 +23,11 @@ export function filledServer(count: number, stack: AsyncDisposableStack) {
  * Fills a new database with completed recordings of two years and three accounts, 1 % of them failed. Adds their usage,
  * and the creates and idempotency answers of the last day.
  * @param now milliseconds since the epoch
+ * @returns `secret`: key of an account that has 90 % of the recordings; `pinnedSecret`: key pinned to a workspace of that
+ * account with 0.1 % of them; `ids`: completed recordings of that account with ten segments each, from the whole period;
+ * `middle`: creation time of the recording in the middle, in milliseconds since the epoch
  */
-export function fillDatabase(path: string, count: number, now: number): FilledDatabase {
+export function fillDatabase(path: string, count: number, now: number) {
   const store = openDatabase(path);
   const { $client: client } = store;
   const by = { actor: "bench", now };
@@ -73,6 +65,8 @@ export function fillDatabase(path: string, count: number, now: number): FilledDa
   client.close();
   return { secret, pinnedSecret, ids, middle: values.begin + Math.floor(count / 2) * values.step };
 }
+
+export type FilledDatabase = ReturnType<typeof fillDatabase>;
 
 /** Ids in the form of UUID v7: 48 bits of time, then a unique number. */
 const numbered = `

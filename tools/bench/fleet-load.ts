@@ -11,7 +11,7 @@ import { makeSilence } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 import { cpuSecondsOf } from "../shared/processes.ts";
 import { CommandError } from "../shared/run-command.ts";
-import { type CoordinatorFigures, CoordinatorWatch } from "./coordinator-watch.ts";
+import { watchCoordinator } from "./coordinator-watch.ts";
 
 /** A load for a fleet of scripted workers. */
 export interface Load {
@@ -19,22 +19,6 @@ export interface Load {
   readonly recordings: number;
   /** Length of each recording. */
   readonly hours: number;
-}
-
-/** Figures of one load. */
-export interface LoadFigures {
-  readonly load: Load;
-  /** From the start of the first recording to the completion of the last one. */
-  readonly seconds: number;
-  /** Time of ffmpeg, over all recordings. */
-  readonly decodeSeconds: number;
-  /** Sum of the scripted time of all operations. */
-  readonly workSeconds: number;
-  /** Share of the workers' time that was scripted work; a single recording is not distributed before it is decoded. */
-  readonly efficiency: number;
-  readonly coordinator: CoordinatorFigures;
-  readonly brokerCpuSeconds: number;
-  readonly workerCpuSeconds: number;
 }
 
 /** Speed of each worker for whole recordings, as a multiple of real time: several times that of two cores. */
@@ -51,7 +35,6 @@ interface Coordinator {
   readonly build: string;
   /** SHA-256 of its speech model. */
   readonly model: string;
-  /** Folder of the recordings. */
   readonly folder: string;
 }
 
@@ -81,11 +64,7 @@ export function coordinatorSettings({ url }: NatsServer): Readonly<Record<string
 }
 
 /** Runs a load of silence on a coordinator and measures the coordinator. */
-export async function measureLoad(
-  load: Load,
-  coordinator: Coordinator,
-  timesRealTime = TIMES_REAL_TIME,
-): Promise<LoadFigures> {
+export async function measureLoad(load: Load, coordinator: Coordinator, timesRealTime = TIMES_REAL_TIME) {
   const { server, client, broker, folder } = coordinator;
   const file = join(folder, `${load.hours}h.flac`);
   if (!existsSync(file)) await makeSilence(load.hours * HOUR, file);
@@ -99,7 +78,7 @@ export async function measureLoad(
   const others = Array.from({ length: load.recordings - 1 }, () => file);
   const startedAt = performance.now();
   const { id } = await client.create(file);
-  const watch = new CoordinatorWatch(server, client, id);
+  const watch = watchCoordinator(server, client, id);
   await sendAtOnce(server, others, { client });
   const { status } = await client.waitUntilEnded(id);
   if (status !== "completed") throw new Error(`the recording failed\n${server.tail()}`);
@@ -110,12 +89,20 @@ export async function measureLoad(
   const decodeSeconds = (await decoded()) - decodedBefore;
   const workSeconds = await workers.end();
   const distributedSeconds = load.recordings === 1 ? seconds - decodeSeconds : seconds;
-  const efficiency = workSeconds / load.workers / distributedSeconds;
   return {
-    ...{ load, seconds, decodeSeconds, workSeconds, efficiency, coordinator: watched },
-    ...{ brokerCpuSeconds, workerCpuSeconds },
+    ...{ load, coordinator: watched, brokerCpuSeconds, workerCpuSeconds },
+    /** From the start of the first recording to the completion of the last one. */
+    seconds,
+    /** Time of ffmpeg, over all recordings. */
+    decodeSeconds,
+    /** Sum of the scripted time of all operations. */
+    workSeconds,
+    /** Share of the workers' time that was scripted work; a single recording is not distributed before it is decoded. */
+    efficiency: workSeconds / load.workers / distributedSeconds,
   };
 }
+
+export type LoadFigures = Awaited<ReturnType<typeof measureLoad>>;
 
 /** Linux: a file system in memory. */
 const MEMORY = "/dev/shm";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { threadsOf } from "../../src/speech/devices/lane-shares.ts";
-import { operationsPerSecond } from "../../src/speech/devices/tune-device.ts";
-import { loadGgml } from "../../src/speech/ggml.ts";
+import { threadsOf } from "../../src/devices/lane-shares.ts";
+import { operationsPerSecond } from "../../src/devices/tune-device.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
 import { openModel } from "../../src/speech/recognizer/whisper/index.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { readJsonLines } from "./json-lines.ts";

@@ -1,16 +1,18 @@
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { largeModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { cpuShares } from "../../src/engine/cpu-shares.ts";
+import { cpuShares } from "../../src/engine/index.ts";
+import { makeCacheEntry, removeCacheEntry } from "../../src/files/index.ts";
 import { corpusOption, requireCorpus } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { MIB, median } from "../shared/figures.ts";
 import { oneOf, texts, UsageError, whole } from "../shared/options.ts";
 import { report, reportOptions, type Table } from "../shared/table.ts";
-import { cachedLargeModel, type WeightForm, weightForms } from "./random-parakeet.ts";
 import {
   makeSpeechChunks,
   type RecognizerFigures,
@@ -19,6 +21,22 @@ import {
 } from "./recognize-chunks.ts";
 import { whisperBase } from "./whisper-cpp.ts";
 
+/** Forms of the weights, by the header's number for them. */
+const weightForms = { f32: 0, f16: 1, q8_0: 7, q5_0: 8, q4_0: 2 } as const;
+type WeightForm = keyof typeof weightForms;
+
+/** The code that determines the model's bytes. */
+const generator = [
+  "harness/ggml-model.ts",
+  "harness/parakeet/random-model.ts",
+  "harness/parakeet/random-parts.ts",
+  "harness/parakeet/quantize.ts",
+  "src/speech/recognizer/parakeet/model-file/expected-tensors.ts",
+  "harness/random-numbers.ts",
+];
+const FOLDER = "random-parakeet";
+
+const progress = (text: string) => console.error(text);
 const OWN_NATIVE = join(root, "build/native");
 const forms = Object.keys(weightForms) as WeightForm[];
 
@@ -53,8 +71,7 @@ export const command = defineCommand({
     const names = all.map(({ name }) => name).join("; ");
     if (rows.length === 0) throw new UsageError(`--only selects none of ${names}`);
     requireCorpus(audio);
-    const progress = (text: string) => console.error(text);
-    const parakeet = await cachedLargeModel(form, { cacheRoot: defaultCacheRoot(), report: progress });
+    const parakeet = await cachedLargeModel(form);
     using folder = temporaryDirectory();
     const { speechSeconds, ...speech } = await makeSpeechChunks(audio, folder.path);
     for (let run = 0; run < runs; run++) {
@@ -70,8 +87,7 @@ export const command = defineCommand({
       speech_seconds: speechSeconds,
       rows: rows.map(({ name, task, runs: own }) => ({ name, ...task, runs: own })),
     };
-    const page = { path: "docs/benchmarks.md", command: "scripts/bench parakeet" };
-    await report({ terms, sections, figures }, values, page);
+    await report({ terms, sections, figures }, values, "scripts/bench parakeet");
   },
 });
 
@@ -119,4 +135,24 @@ function tableOf(rows: readonly Row[], speechSeconds: number, compares: boolean)
       ];
     }),
   };
+}
+
+/**
+ * Returns the path of a model of the 0.6B shape with random weights. It is written once, in some minutes, and cached by
+ * the code that writes it; models of earlier code are removed.
+ */
+async function cachedLargeModel(form: WeightForm): Promise<string> {
+  const cacheRoot = defaultCacheRoot();
+  const digest = createHash("sha256");
+  for (const path of generator) digest.update(readFileSync(join(root, path)));
+  const name = `${form}-${digest.digest("hex").slice(0, 16)}`;
+  const path = join(cacheRoot, FOLDER, name, "model.bin");
+  if (existsSync(path)) return path;
+  progress(`writing a random model in ${form}, which takes some minutes`);
+  await makeCacheEntry(cacheRoot, join(FOLDER, name), async (directory) =>
+    writeRandomModel(join(directory, "model.bin"), { ...largeModel, weightForm: weightForms[form] }),
+  );
+  const earlier = readdirSync(join(cacheRoot, FOLDER)).filter((one) => one.startsWith(`${form}-`) && one !== name);
+  for (const one of earlier) await removeCacheEntry(cacheRoot, join(FOLDER, one));
+  return path;
 }

@@ -16,11 +16,6 @@ const SIZES = {
   mels: 128,
   weightForm: 1,
 };
-/**
- * Tokens that the model writes for each window without timestamps, twice as many as people speak in 30 s. Random weights
- * never end a text, so that it ends at whisper.cpp's limit. With timestamps it would end after three tokens.
- */
-export const RANDOM_WHISPER_TOKENS = SIZES.textContext / 2 - 4;
 const MAGIC = 0x67676d6c;
 /** Length of a mel filter: half of a Fourier transform of 400 samples, and its middle. */
 const FILTER_BINS = 201;

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { loadGgml } from "../../src/speech/ggml.ts";
-import { familyOf, type Recognizer } from "../../src/speech/recognizer/index.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
+import { familyOf } from "../../src/speech/index.ts";
+import type { Recognizer } from "../../src/speech/recognizer/index.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { readCorpus, samplesOf } from "../corpus/index.ts";
 import { peakBytesOf } from "../shared/processes.ts";
@@ -80,7 +81,6 @@ const LANGUAGES = ["en", "de"];
 const MAX_SAMPLES = 420 * SAMPLE_RATE;
 const MAX_CHUNK_SAMPLES = 30 * SAMPLE_RATE;
 
-/** Samples in chunks, and their length. */
 type SpeechChunks = Pick<RecognizerTask, "samples" | "chunks"> & { readonly speechSeconds: number };
 
 /**

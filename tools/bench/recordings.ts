@@ -3,12 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { concatenate, type Reference, readCorpus } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 
-/** A recording for all competitors. */
 export interface BenchRecording {
   readonly name: RecordingName;
   readonly file: string;
   readonly seconds: number;
-  /** Description of its contents. */
   readonly contents: string;
   /** Reference text; null when it is unknown. */
   readonly text: string | null;

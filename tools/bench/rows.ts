@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../../harness/client.ts";
 import type { TestServer } from "../../harness/server.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { applyRetention } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { MIB, median, medianTime, timed } from "../shared/figures.ts";
 import { wholes } from "../shared/options.ts";
@@ -12,7 +13,6 @@ import { residentBytesOf } from "../shared/processes.ts";
 import { report, reportOptions, type Table } from "../shared/table.ts";
 import { type FilledDatabase, filledServer } from "./fill-rows.ts";
 
-/** Measurements with their units. */
 const measured = {
   list: "list, first page, ms",
   listDeep: "list, page at nine tenths, ms",
@@ -65,12 +65,10 @@ export const command = defineCommand({
         return [measured[name], ...cells];
       }),
     };
-    const page = { path: "docs/benchmarks.md", command: "scripts/bench rows" };
-    await report({ terms: ["medians"], sections: [table], figures: { figures } }, values, page);
+    await report({ terms: ["medians"], sections: [table], figures: { figures } }, values, "scripts/bench rows");
   },
 });
 
-/** Fills a database with `count` recordings and measures a server on it. */
 async function measure(count: number, progress: (text: string) => void): Promise<Figures> {
   progress("filling the database");
   await using stack = new AsyncDisposableStack();

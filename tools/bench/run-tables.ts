@@ -86,7 +86,6 @@ export async function wordErrorsOf(recordings: readonly BenchRecording[], runs: 
   };
 }
 
-/** Returns the table of durations, resources and word errors. */
 export function overview(rows: readonly Row[]): Table {
   return {
     head: [

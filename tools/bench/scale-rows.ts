@@ -5,7 +5,6 @@ const HOUR = 3600;
 /** The cost of a load counts as linear if no smaller load of its group is faster by more than this share. */
 export const LINEAR_SHARE = 0.05;
 
-/** A measured load. */
 export interface ScaleFigures {
   /** The property that grows in a group of loads. */
   readonly group: "length" | "recordings at once" | "devices";
@@ -49,7 +48,6 @@ function speedOf({ audioHours, seconds }: ScaleFigures): number {
   return (audioHours * HOUR) / seconds;
 }
 
-/** Returns the table of all loads. */
 export function scaleTable(rows: readonly ScaleRow[]): Table {
   return {
     head: [

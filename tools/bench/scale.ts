@@ -19,7 +19,6 @@ const PARTS = ["real", "simulated"] as const;
 
 type Of<T> = T & Pick<ScaleFigures, "group" | "load">;
 
-/** A load for a server with real models. */
 type RealLoad = Of<{
   readonly recordings: number;
   /** Length of each recording. */
@@ -40,7 +39,6 @@ const REAL: readonly RealLoad[] = [
   })),
 ];
 
-/** Loads of the simulated devices. */
 const SIMULATED: readonly Of<Load>[] = [
   { group: "length", load: "60 × 1 min", recordings: 60, hours: 1 / 60, workers: 4 },
   { group: "length", load: "1 × 1 h", recordings: 1, hours: 1, workers: 4 },
@@ -86,9 +84,12 @@ export const command = defineCommand({
     const cut = `shortened to ${SHORT_MINUTES.real} min and, simulated, ${SHORT_MINUTES.simulated} min`;
     const sections = [scaleTable(rows), verdict(rows)];
     const chart = "![Speed of each thread or device as loads grow](scale.svg)";
-    const page = { path: "docs/benchmarks.md", command: "scripts/bench scale" };
     const terms = [...cpuTerms(cpu), ...(short ? [cut] : [])];
-    const heading = await report({ terms, sections, figures: { rows }, pageOnly: chart }, values, page);
+    const heading = await report(
+      { terms, sections, figures: { rows }, pageOnly: chart },
+      values,
+      "scripts/bench scale",
+    );
     if (values.write) writeFileSync(join(root, "docs/scale.svg"), scaleChart(rows, heading));
     console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
   },

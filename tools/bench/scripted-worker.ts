@@ -1,25 +1,22 @@
 // A worker of a fleet with a scripted engine. Prints the seconds of its operations at its end. Whoever starts it removes
 // its directory.
 import { mkdirSync } from "node:fs";
-import type { OperationName, Params, Result, SpanOperation } from "../../src/engine/index.ts";
-import { Broker, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
-import { BlockActivity } from "../../src/speech/diarization/activity.ts";
-import { type FrameSpan, localVoices } from "../../src/speech/diarization/clean-speech.ts";
-import { writeSentenceVoices } from "../../src/speech/diarization/sentence-voices.ts";
-import { writeVoices } from "../../src/speech/diarization/voices.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
 import {
   BLOCK_SECONDS,
   blockWindows,
-  chunkAudioSeconds,
   frameSeconds,
   HOP_FRAMES,
   LOCAL_SPEAKERS,
-  SAMPLE_RATE,
-  type Span,
-  secondsOf,
   WINDOW_FRAMES,
-} from "../../src/timeline/index.ts";
+} from "../../src/blocks/index.ts";
+import { Broker, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
+import type { OperationName, Params, Result, SpanOperation } from "../../src/operations/index.ts";
+import { BlockActivity } from "../../src/speech/diarization/activity.ts";
+import { localVoices } from "../../src/speech/diarization/clean-speech.ts";
+import { writeSentenceVoices } from "../../src/speech/diarization/sentence-voices.ts";
+import { type FrameSpan, writeVoices } from "../../src/speech/diarization/voices.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { chunkAudioSeconds, SAMPLE_RATE, type Span, secondsOf } from "../../src/timeline/index.ts";
 import { total } from "../shared/figures.ts";
 
 /** CPU seconds of each operation for an hour of audio, as measured with the default model; see docs/fleet.md. */

@@ -2,19 +2,20 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { programCommand } from "../../harness/program.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Engine, type WorkerStart } from "../../src/engine/index.ts";
+import { blockCount } from "../../src/blocks/index.ts";
+import { Engine } from "../../src/engine/index.ts";
+import type { WorkerStart } from "../../src/operations/index.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { blockCount, SAMPLE_RATE, type WorkArea } from "../../src/timeline/index.ts";
+import { SAMPLE_RATE, type WorkArea } from "../../src/timeline/index.ts";
 import { corpusOption, requireCorpus, samplesOf } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
-import { median, timed } from "../shared/figures.ts";
+import { median, timed, total } from "../shared/figures.ts";
 import { flag, whole } from "../shared/options.ts";
 import { cpuSecondsOf } from "../shared/processes.ts";
-import { asText, headingOf } from "../shared/table.ts";
+import { asText, headingOf, type Table } from "../shared/table.ts";
 import { makeRecording, type RecordingName, recordingNames } from "./recordings.ts";
-import { coresTable, type SpeakerFigures, type SpeakerStep, speakerSteps } from "./speakers-tables.ts";
 
 /** Interval of the checks whether the workers are ready. */
 const POLL_MILLISECONDS = 20;
@@ -56,20 +57,13 @@ export const command = defineCommand({
   },
 });
 
-interface Terms {
-  readonly audio: string;
-  readonly workers: number;
-  readonly folder: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs all operations of the speaker models on copies of a recording, one for each worker.
  * @throws the signal's reason
  */
 export async function measureSpeakers(
   recording: RecordingName,
-  { audio, workers, folder, signal }: Terms,
+  { audio, workers, folder, signal }: { audio: string; workers: number; folder: string; signal: AbortSignal },
 ): Promise<SpeakerFigures> {
   const { file } = await makeRecording(recording, audio, folder);
   const samples = await samplesOf(file);
@@ -104,7 +98,6 @@ export async function measureSpeakers(
   }
 }
 
-/** Returns whether all workers have loaded their models. */
 function areReady(engine: Engine, workers: number): boolean {
   const states = engine.status().workers.map(({ state }) => state);
   return states.length === workers && states.every((state) => state === "ready");
@@ -146,4 +139,39 @@ const operations: Readonly<
 
 function blocksOf({ pcm }: WorkArea): readonly number[] {
   return Array.from({ length: blockCount(pcm.sampleCount) }, (_, block) => block);
+}
+
+/** Operations of the speaker models, in the order of a recording. */
+export const speakerSteps = ["detectBlock", "embedBlock", "clusterSpeakers", "embedSentences"] as const;
+type SpeakerStep = (typeof speakerSteps)[number];
+
+export interface SpeakerFigures {
+  readonly recording: RecordingName;
+  /** CPU seconds of each operation for an hour of audio. */
+  readonly steps: Readonly<Record<SpeakerStep, number>>;
+  /** Seconds of audio that all workers process in one second. */
+  readonly speed: number;
+}
+
+/** Speeds of a GPU for which the number of cores is calculated, as multiples of real time. */
+const GPU_SPEEDS = [100, 300, 600, 1000];
+
+/** Returns the CPU seconds of each operation, and the cores that keep up with a GPU, both by recording. */
+export function coresTable(figures: readonly SpeakerFigures[]): [cpuSeconds: Table, cores: Table] {
+  const names = [...new Set(figures.map(({ recording }) => recording))];
+  const columns = names.map((name) => {
+    const runs = figures.filter(({ recording }) => recording === name);
+    const steps = speakerSteps.map((step) => median(runs.map((run) => run.steps[step])));
+    return { steps, sum: total(steps, (each) => each) };
+  });
+  const rows = [...speakerSteps, "together"].map((step, at) => {
+    return [step, ...columns.map(({ steps, sum }) => (steps[at] ?? sum).toFixed(1))];
+  });
+  const cores = GPU_SPEEDS.map((speed) => {
+    return [`${speed}`, ...columns.map(({ sum }) => String(Math.ceil((speed * sum) / 3600)))];
+  });
+  return [
+    { head: ["CPU seconds for an hour of audio", ...names], lines: rows },
+    { head: ["GPU, × real time: cores that keep up", ...names], lines: cores },
+  ];
 }

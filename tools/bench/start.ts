@@ -9,7 +9,6 @@ import { whole } from "../shared/options.ts";
 import { residentBytesOf, startedAt } from "../shared/processes.ts";
 import { report, reportOptions } from "../shared/table.ts";
 
-/** Measurements with their units. */
 const measured = {
   firstListening: "first start until the server listens, ms",
   firstReady: "first start until the server is ready, with self-tests of the CPU variants, ms",
@@ -45,9 +44,8 @@ export const command = defineCommand({
       return [measured[name], median(done.map((figures) => figures[name])).toFixed(0)];
     });
     const sections = [{ head: ["what", "figure"], lines }];
-    const page = { path: "docs/benchmarks.md", command: "scripts/bench start" };
     const terms = [...cpuTerms(cpu), `medians of ${runs}`];
-    await report({ terms, sections, figures: { runs: done } }, values, page);
+    await report({ terms, sections, figures: { runs: done } }, values, "scripts/bench start");
   },
 });
 

@@ -19,40 +19,31 @@ const stepNames: Readonly<Record<string, string>> = {
   finalize: "finalization",
 };
 
-/** Name of this program in the table. */
 export const ourName = "transcribe, with speakers";
 
 /**
  * Prepares our program: recordings are sent to a server over HTTP until they are completed, with speakers. The one-time
  * benchmarks of a server run before.
  */
-export async function transcribe(settings: RunSettings): Promise<Competitor[]> {
-  let prepared: Promise<PreparedState> | null = null;
-  return [
-    {
-      name: ourName,
-      run: async (files) => {
-        prepared ??= prepareState(files.slice(0, 1), settings);
-        const { directory, kernels } = await prepared;
-        const useState = (server: TestServer) => cpSync(directory, stateOf(server), { recursive: true });
-        return { ...(await sendAll(files, settings, useState)), ...(kernels === null ? {} : { kernels }) };
-      },
+export function transcribe(settings: RunSettings): Competitor {
+  let prepared: ReturnType<typeof prepareState> | null = null;
+  return {
+    name: ourName,
+    run: async (files) => {
+      prepared ??= prepareState(files.slice(0, 1), settings);
+      const { directory, kernels } = await prepared;
+      const useState = (server: TestServer) => cpSync(directory, stateOf(server), { recursive: true });
+      return { ...(await sendAll(files, settings, useState)), ...(kernels === null ? {} : { kernels }) };
     },
-  ];
-}
-
-interface PreparedState {
-  /** A copy of the directory `state`, which is removed with this process. */
-  readonly directory: string;
-  /** How the CPU computes; null if the server's doctor does not say it. */
-  readonly kernels: string | null;
+  };
 }
 
 /**
  * Returns the state of a server that has transcribed a recording, and measured how many operations a GPU runs at once.
+ * @returns a copy of the directory `state`, which is removed with this process, and how the CPU computes, if it is known
  */
-async function prepareState(files: readonly string[], settings: RunSettings): Promise<PreparedState> {
-  let kernels: string | null = null;
+async function prepareState(files: readonly string[], settings: RunSettings) {
+  let kernels = null as string | null;
   const directory = temporaryDirectory();
   process.once("exit", () => directory[Symbol.dispose]());
   await sendAll(files, settings, undefined, async (server) => {

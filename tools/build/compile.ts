@@ -10,7 +10,6 @@ export interface CompileOptions {
   readonly embedded: Embedded;
   /** `process.platform` and `process.arch` of the program, which the compiler inserts as constants. */
   readonly target: Bun.Build.CompileTarget;
-  /** The Bun program that is embedded. */
   readonly bun: string;
   /** Path of the new inner program. Its name is part of its content. */
   readonly outfile: string;
@@ -64,7 +63,6 @@ const ignoredVariables = ["BUN_BE_BUN", "BUN_OPTIONS", "BUN_ENABLE_CRASH_REPORTI
 /**
  * Returns a copy of a Bun program that ignores these variables. Their names occur once each in the program as C
  * strings. The first character of each is replaced by the terminator, because no variable has an empty name.
- * @returns its path in the cache
  */
 export async function patchedBun(bun: string, cacheRoot: string): Promise<string> {
   const entry = join("patched-bun", `${await digestFile(bun, "sha256")}-${ignoredVariables.join("-")}`);

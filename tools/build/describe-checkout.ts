@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { zstdSource } from "../../native/build-launcher.ts";
 import { UPSTREAM } from "../../native/upstream.ts";
+import { migrationNames } from "../../src/database/migrate.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -10,30 +11,22 @@ import {
   programFiles,
   programVersion,
 } from "../../src/program/index.ts";
-import { markedDescription } from "../../src/release/index.ts";
-import { migrationNames } from "../../src/storage/migrate.ts";
+import { markedDescription } from "../../src/verification/index.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";
 import { checkoutCommit } from "./checkout-commit.ts";
-import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
+import { askFfmpeg, ffmpegNotice } from "./ffmpeg-notice.ts";
 import { packageNotices, writeByContent } from "./package-notices.ts";
-
-/** Parts of a program for another kind of machine, used instead of this machine's parts. */
-export interface ForeignParts {
-  /** e.g. `linux-arm64` */
-  readonly target: string;
-  readonly ffmpeg: FfmpegReport;
-  readonly ffmpegPath: string;
-}
+import type { ForeignTarget } from "./target.ts";
 
 /** Describes the components of a checkout in which scripts/setup was run; missing ones are `unknown`. */
-export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
+export async function describeCheckout(foreign?: ForeignTarget): Promise<BuildInfo> {
   const { ffmpeg, speechModel, segmentationModel, embeddingModel } = await programFiles("");
   const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   return {
     version: programVersion,
     commit: await checkoutCommit(),
-    target: foreign?.target ?? `${process.platform}-${process.arch}`,
+    target: foreign?.name ?? `${process.platform}-${process.arch}`,
     bun: Bun.version,
     whisperCpp: UPSTREAM.whisperCpp,
     onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
@@ -65,9 +58,9 @@ function match(path: string, pattern: RegExp): string {
  * Returns the notices of all components of a program compiled from this checkout.
  * @throws {Error} when a package has no licence text
  */
-export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]> {
+export async function checkoutNotices(foreign?: ForeignTarget): Promise<Notice[]> {
   const build = await describeCheckout(foreign);
-  const ffmpeg = foreign?.ffmpegPath ?? (await programFiles("")).ffmpeg;
+  const ffmpeg = foreign?.files.ffmpeg ?? (await programFiles("")).ffmpeg;
   const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   const sha256 = await digestFile(ffmpeg, "sha256").catch(() => "unknown");
   const isOwn = await isOwnFfmpeg(sha256, build.target.replace("linux-", ""));

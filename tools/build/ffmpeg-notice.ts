@@ -8,7 +8,6 @@ import { runCommand } from "../shared/run-command.ts";
 
 /**
  * Returns the notice of an ffmpeg: its build and licence, both as it reports them, and its origin.
- * @param sha256 digest of the program
  * @param isOwn whether it was compiled from the pinned sources; the notice states the origin of no other
  */
 export function ffmpegNotice(
@@ -70,7 +69,6 @@ export interface FfmpegReport {
   readonly licence: string | null;
 }
 
-/** Runs an ffmpeg on this machine and returns its report. */
 export async function askFfmpeg(path: string): Promise<FfmpegReport> {
   const ask = (option: string) =>
     runCommand([path, "-hide_banner", option]).then(

@@ -33,14 +33,13 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   // Fails before anything else is built when a tool is missing.
   const cudaBackend = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
-  const foreignParts = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
-  const made = await describeCheckout(foreignParts);
+  const made = await describeCheckout(foreign);
   const name = `transcribe-${target}`;
   console.log(`build: ${name} ${made.version}, commit ${made.commit}`);
 
   const parts = [];
   for (const source of await partSources(architecture, foreign?.files)) parts.push(await packPart(source, cacheRoot));
-  const notices = await checkoutNotices(foreignParts);
+  const notices = await checkoutNotices(foreign);
   const bun = foreign?.bun ?? process.execPath;
   const materials = `${name}.cdx.json`;
   const sbom = join(dist, materials);

@@ -31,14 +31,12 @@ const typesOnly = /^(typescript|bun-types|undici-types|openapi-types|@types\/.+)
 
 const licenceFile = /licen[cs]e|copying|notice/i;
 
-/** An npm package in node_modules. */
 export interface InstalledPackage {
   readonly directory: string;
   readonly name: string;
   readonly version: string;
   /** An SPDX expression, as the package declares it. */
   readonly licence: string | undefined;
-  /** The address of its source. */
   readonly source: string;
   /** The directories of the packages that it requires. */
   readonly requires: readonly string[];
@@ -96,11 +94,7 @@ export async function writeByContent(cacheRoot: string, name: string, content: s
   return join(folder, basename(name));
 }
 
-/**
- * Checks that every package with compiled code has a notice.
- * @param inputs files that code was taken from
- * @throws {Error} with the packages without a notice
- */
+/** Checks that every package with compiled code has a notice. @throws {Error} with the packages without a notice */
 export function requireNotices(inputs: readonly string[], notices: readonly Notice[]): void {
   const known = new Set(notices.map(({ name }) => name));
   const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));

@@ -21,8 +21,6 @@ export interface PartSource {
 
 /**
  * Returns all files that the program contains besides code, sorted by path.
- * @param architecture architecture of the parts, by Node's name
- * @param files the parts; by default this machine's
  * @throws {Error} when ffmpeg was not compiled from the pinned sources: its contents and licence are then unknown
  * @throws {Error} when a model is not the file that releases contain
  */

@@ -47,9 +47,9 @@ export function packedFonts(cacheRoot: string): BunPlugin {
   };
 }
 
-/** Replaces src/console/assets.ts, which bundles the console's page at run time, by the bundled page. */
+/** Replaces src/console/server/assets.ts, which bundles the console's page at run time, by the bundled page. */
 export function embeddedPage({ page, files }: ConsoleAssets): BunPlugin {
-  const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
+  const module = new RegExp(`^${RegExp.escape(join(root, "src/console/server/assets.ts"))}$`);
   const contents = `const files = new Map(${JSON.stringify([...files])});
 const assets = { page: ${JSON.stringify(page)}, files };
 export const consoleAssets = () => Promise.resolve(assets);
@@ -64,7 +64,7 @@ export const consoleAssets = () => Promise.resolve(assets);
 
 /** Replaces the path from which ONNX Runtime's package requires its addon by the unpacked addon. */
 export function onnxBinding(): BunPlugin {
-  const loader = join(root, "src/speech/onnx-runtime.ts");
+  const loader = join(root, "src/runtimes/onnx-runtime.ts");
   return {
     name: "onnx-binding",
     setup(builder) {

@@ -4,21 +4,13 @@ import { digestFile, type EmbeddedPart } from "../../src/program/index.ts";
 import { innerProgramOf, trailerOf } from "../../src/program/inner-program.ts";
 import type { PackedPart } from "./parts.ts";
 
-/** The beginning of the product's file: the launcher, the description and the packed parts. */
-export interface FileStart {
-  /** Files whose bytes follow each other. */
-  readonly files: readonly string[];
-  /** The parts with their places. */
-  readonly parts: readonly EmbeddedPart[];
-  readonly bytes: number;
-}
-
 /**
  * Plans the beginning of the product's file. The inner program, which contains the places of the parts, comes after them.
  * @param launcher the first bytes, an ELF program
  * @param description a text that another program's `verify` finds without unpacking anything
+ * @returns the files whose bytes follow each other, the parts with their places, and the size
  */
-export function fileStart(launcher: string, description: string, parts: readonly PackedPart[]): FileStart {
+export function fileStart(launcher: string, description: string, parts: readonly PackedPart[]) {
   let offset = Bun.file(launcher).size + Bun.file(description).size;
   const placed = parts.map(({ packed, ...part }) => {
     const packedBytes = Bun.file(packed).size;
@@ -32,7 +24,11 @@ export function fileStart(launcher: string, description: string, parts: readonly
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
 
 /** Writes the product's file: the same inputs always give the same bytes. @param outfile replaced atomically */
-export async function writeProgramFile(outfile: string, start: FileStart, inner: string): Promise<void> {
+export async function writeProgramFile(
+  outfile: string,
+  start: ReturnType<typeof fileStart>,
+  inner: string,
+): Promise<void> {
   const temporary = `${outfile}.${process.pid}`;
   const content = Buffer.from(await Bun.file(inner).arrayBuffer());
   const frame = zstdCompressSync(content, options);

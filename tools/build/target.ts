@@ -5,11 +5,11 @@ import { cudaArchitectures, defaultCudaArchitecture } from "../../native/build-c
 import { buildFfmpeg } from "../../native/build-ffmpeg.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
 import { buildNativeWithGpu } from "../../native/build-vulkan.ts";
-import { type ProgramFiles, programFiles } from "../../src/program/index.ts";
+import { programFiles } from "../../src/program/index.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
 import { flag, readArguments, text } from "../shared/options.ts";
 import { runCommand } from "../shared/run-command.ts";
-import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
+import { readFfmpeg } from "./ffmpeg-notice.ts";
 
 /** Architectures with a Bun, by Node's names. */
 const bunArchitectures = ["x64", "arm64"] as const;
@@ -23,7 +23,6 @@ export interface Target {
   readonly cuda: readonly string[];
 }
 
-/** The options of the commands that build the program. */
 export const targetOptions = {
   target: text("NAME", "platform: linux-x64 or linux-arm64"),
   cuda: flag("also build ggml's CUDA backend"),
@@ -57,20 +56,11 @@ export function targetOf(args: readonly string[], architectures: readonly string
   return { ...target, cuda };
 }
 
-/** The parts of a program for another platform. */
-export interface ForeignTarget {
-  readonly files: ProgramFiles;
-  readonly bun: string;
-  readonly ffmpeg: FfmpegReport;
-  readonly launcher: string;
-}
-
 /**
  * Fetches and compiles the parts for another platform, unless the cache has them.
- * @param architecture Node's name of the architecture
  * @throws {Error} with the tools that are missing on this machine
  */
-export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
+export async function foreignTarget(context: SetupContext, architecture: string) {
   const files = await programFiles("");
   // Fails before anything is fetched when the compiler is missing.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
@@ -81,9 +71,12 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   const fetchBun = join(root, "tools/shared/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
   return {
+    name: `linux-${architecture}`,
     files: { ...files, nativeDirectory, onnxBinding, ffmpeg, confine },
     bun: bun.trim(),
     launcher,
     ffmpeg: await readFfmpeg(ffmpeg),
   };
 }
+
+export type ForeignTarget = Awaited<ReturnType<typeof foreignTarget>>;

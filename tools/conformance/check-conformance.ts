@@ -12,7 +12,6 @@ import { CommandError } from "../shared/run-command.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
 
-/** Schemathesis and its dependencies. */
 export const SCHEMATHESIS: PythonPackages = {
   name: "schemathesis",
   packages: ["schemathesis"],
@@ -39,7 +38,6 @@ const pathsOutsideTheApi = "^/(healthz|readyz|openapi.json|docs)$";
 
 /**
  * Starts the real server with one completed recording and runs Schemathesis against it.
- * @param options options for `schemathesis run`
  * @returns "skipped" and logs the reason when Schemathesis or the sample is unavailable
  */
 export async function checkConformance(options: readonly string[]): Promise<ConformanceOutcome> {
@@ -118,12 +116,7 @@ async function prepare(server: TestServer, client: TestClient): Promise<Record<s
   };
 }
 
-interface Report {
-  readonly exitCode: number;
-  readonly output: string;
-}
-
-async function runSchemathesis(args: readonly string[], environment: Record<string, string>): Promise<Report> {
+async function runSchemathesis(args: readonly string[], environment: Record<string, string>) {
   return withTemporaryFolder(defaultCacheRoot(), async (directory) => {
     const config = join(import.meta.dir, "schemathesis.toml");
     const child = Bun.spawn(

@@ -1,6 +1,7 @@
 import { TestServer } from "../../harness/server.ts";
 import { createLink } from "../../src/console/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { openDatabaseOf } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { CommandError, runCommand } from "../shared/run-command.ts";
 import type { ConformanceOutcome } from "./check-conformance.ts";
@@ -13,21 +14,13 @@ const MODE_SECONDS = 45;
 const PATIENCE_MILLISECONDS = 20_000;
 const PAUSE_MILLISECONDS = 200;
 
-interface Attack {
-  readonly name: string;
-  /** Options of slowhttptest. */
-  readonly mode: string;
-  /** Methods and paths. */
-  readonly targets: readonly string[];
-}
-
 const LARGE_FILE = "/docs/swagger-ui-bundle.js";
 const TRANSCRIPTIONS = "/api/public/v1/transcriptions";
 
 /**
- * Every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
+ * Options of slowhttptest, and every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
  */
-const ATTACKS: readonly Attack[] = [
+const ATTACKS = [
   {
     name: "slow headers",
     mode: "-H -i 5 -x 24",

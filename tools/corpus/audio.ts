@@ -1,6 +1,6 @@
 import { mediaToolPath } from "../../harness/checkout.ts";
+import { runFfmpeg } from "../../harness/sample-recordings.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
-import { runCommand } from "../shared/run-command.ts";
 
 /** A sound that ffmpeg generates: its filter description and its length. */
 export interface Sound {
@@ -19,10 +19,7 @@ export async function concatenate(parts: readonly Part[], target: string): Promi
   const form = `aformat=sample_fmts=s16:sample_rates=${SAMPLE_RATE}:channel_layouts=mono`;
   const chains = parts.map((_, index) => `[${index}:a]${form}[part${index}]`);
   const joined = `${parts.map((_, index) => `[part${index}]`).join("")}concat=n=${parts.length}:v=0:a=1[out]`;
-  await runCommand([
-    ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...inputs],
-    ...["-filter_complex", [...chains, joined].join(";"), "-map", "[out]", target],
-  ]);
+  await runFfmpeg([...inputs, "-filter_complex", [...chains, joined].join(";"), "-map", "[out]", target]);
 }
 
 /** A part of a recording, and its place in a mix. */
@@ -38,19 +35,14 @@ export interface Excerpt {
 /** Time over which an excerpt fades in and out by default, so that its cuts are not audible. */
 const FADE_SECONDS = 0.01;
 
-/** The way in which a mix is written. */
-interface MixOptions {
-  /** Options of ffmpeg for the target. */
-  readonly output?: readonly string[];
-  /** Time over which each excerpt fades in and out; 0 for excerpts that begin and end in silence. */
-  readonly fadeSeconds?: number;
-}
-
-/** Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one. */
+/**
+ * Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one.
+ * @param options output: options of ffmpeg for the target; fadeSeconds: 0 for excerpts that begin and end in silence
+ */
 export async function mix(
   excerpts: readonly Excerpt[],
   target: string,
-  { output = [], fadeSeconds = FADE_SECONDS }: MixOptions = {},
+  { output = [], fadeSeconds = FADE_SECONDS }: { output?: readonly string[]; fadeSeconds?: number } = {},
 ): Promise<void> {
   const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds, gain = 1 }, index) => {
     const end = endSeconds - startSeconds;
@@ -67,8 +59,8 @@ export async function mix(
   });
   const inputs = excerpts.map((_, index) => `[part${index}]`).join("");
   const mixed = `${inputs}amix=inputs=${excerpts.length}:normalize=0,apad=pad_dur=0.3[out]`;
-  await runCommand([
-    ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...excerpts.flatMap(({ file }) => ["-i", file])],
+  await runFfmpeg([
+    ...excerpts.flatMap(({ file }) => ["-i", file]),
     ...["-filter_complex", [...chains, mixed].join(";"), "-map", "[out]", "-sample_fmt", "s16", "-bitexact"],
     ...[...output, target],
   ]);
@@ -76,18 +68,16 @@ export async function mix(
 
 /** Writes the beginning of a recording, which is repeated as often as necessary. */
 export async function repeat(source: string, seconds: number, target: string): Promise<void> {
-  const length = ["-t", String(seconds)];
-  await runCommand([mediaToolPath, "-v", "error", "-y", "-stream_loop", "-1", "-i", source, ...length, target]);
+  await runFfmpeg(["-stream_loop", "-1", "-i", source, "-t", String(seconds), target]);
 }
 
-/** Writes silence. */
 export async function makeSilence(seconds: number, target: string): Promise<void> {
   const source = ["-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono,asetnsamples=n=16000", "-t", String(seconds)];
-  await runCommand([mediaToolPath, "-v", "error", "-y", ...source, "-compression_level", "0", target]);
+  await runFfmpeg([...source, "-compression_level", "0", target]);
 }
 
 /** Decodes a recording to mono at 16 kHz. */
-export async function samplesOf(recording: string): Promise<Float32Array> {
+export async function samplesOf(recording: string): Promise<Float32Array<ArrayBuffer>> {
   const form = ["-f", "f32le", "-ac", "1", "-ar", String(SAMPLE_RATE), "-"];
   const child = Bun.spawn([mediaToolPath, "-nostdin", "-v", "error", "-i", recording, ...form], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -6,11 +6,9 @@ import { askPython, installPythonPackages } from "../shared/python.ts";
 
 const constraints = join(import.meta.dir, "faster-whisper-constraints.txt");
 
-/** The installed version. */
 export const fasterWhisperVersion =
   /^faster-whisper==(\S+)$/m.exec(readFileSync(constraints, "utf8"))?.[1] ?? "of unknown version";
 
-/** Settings of a run. */
 interface FasterWhisperSettings {
   /** Beam width; 1 for greedy decoding. */
   readonly beam: number;
@@ -33,7 +31,6 @@ const answerSchema = Type.Object({
 /**
  * Installs faster-whisper, the library of most other servers, in an environment of its own. It uses the weights from
  * which our default model was converted.
- * @param environment variables of its process
  * @returns a function that transcribes recordings one after another
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */

@@ -3,75 +3,50 @@ import { join } from "node:path";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { runFfmpeg } from "../../harness/sample-recordings.ts";
 
-/** A file of `formats/` as ffmpeg writes it, from the speech of one speaker and, for a second track, of another. */
-interface EncodedFile {
-  readonly name: string;
-  readonly options: readonly string[];
-  /** Inputs before the options. Default: the speech. */
-  readonly inputs?: readonly string[];
-}
-
-/** A silent picture that moves, of the speech's length or five seconds. */
-const picture = (seconds: number) => ["-f", "lavfi", "-i", `testsrc=size=320x180:rate=10:duration=${seconds}`];
-const h264 = ["-c:v", "libx264", "-pix_fmt", "yuv420p"];
-const aac = ["-c:a", "aac", "-b:a", "48k"];
 const SPEECH_SECONDS = 11;
+/** A silent picture that moves. */
+const picture = (seconds: number) => `-f lavfi -i testsrc=size=320x180:rate=10:duration=${seconds}`;
+const h264 = "-c:v libx264 -pix_fmt yuv420p";
+const aac = "-c:a aac -b:a 48k";
+const opus = "-c:a libopus -b:a 24k";
+const hls = "-f hls -hls_time 4 -hls_playlist_type vod -hls_segment_filename hls-seg%d.ts";
 
-function encodedFiles(speech: string, otherSpeech: string): EncodedFile[] {
-  const video = ["-i", speech, ...picture(SPEECH_SECONDS)];
-  return [
-    { name: "jfk.flac", options: ["-c:a", "flac"] },
-    { name: "jfk Ünïcode & spaces (1).wav", options: ["-c:a", "pcm_s16le"] },
-    { name: "jfk-24bit.wav", options: ["-c:a", "pcm_s24le"] },
-    { name: "jfk-44k1-stereo.wav", options: ["-ar", "44100", "-ac", "2", "-c:a", "pcm_s16le"] },
-    { name: "jfk-8k-mulaw.wav", options: ["-ar", "8000", "-c:a", "pcm_mulaw"] },
-    { name: "jfk-adpcm.wav", options: ["-c:a", "adpcm_ms"] },
-    { name: "jfk.mp3", options: ["-c:a", "libmp3lame", "-b:a", "64k"] },
-    { name: "jfk-vbr.mp3", options: ["-ar", "44100", "-ac", "2", "-c:a", "libmp3lame", "-q:a", "6"] },
-    {
-      name: "jfk-two-audio-tracks.mkv",
-      inputs: ["-i", speech, "-i", otherSpeech],
-      options: ["-map", "0:a", "-map", "1:a", ...aac, "-metadata:s:0", "language=eng", "-metadata:s:1", "language=ger"],
-    },
-    { name: "jfk-video.mov", inputs: video, options: [...h264, "-c:a", "aac", "-b:a", "64k"] },
-    { name: "jfk-video.mp4", inputs: video, options: [...h264, "-c:a", "aac", "-b:a", "64k"] },
-    { name: "jfk-video.webm", inputs: video, options: ["-c:v", "libvpx", "-c:a", "libopus", "-b:a", "24k"] },
-    { name: "bad-video-without-audio.mp4", inputs: picture(5), options: h264 },
-    { name: "jfk-vorbis.ogg", options: ["-c:a", "libvorbis", "-b:a", "48k"] },
-    { name: "jfk.aac", options: [...aac, "-f", "adts"] },
-    { name: "jfk.aiff", options: ["-c:a", "pcm_s16be"] },
-    { name: "jfk.m4a", options: aac },
-    { name: "jfk.opus", options: ["-c:a", "libopus", "-b:a", "16k"] },
-    { name: "jfk.opus.ogg", options: ["-c:a", "libopus", "-b:a", "24k", "-f", "ogg"] },
-    { name: "jfk.webm", options: ["-c:a", "libopus", "-b:a", "24k"] },
-    { name: "jfk.wma", options: ["-ar", "44100", "-c:a", "wmav2", "-b:a", "48k"] },
-    {
-      name: "playlist-hls.m3u8",
-      options: [
-        ...aac,
-        "-f",
-        "hls",
-        "-hls_time",
-        "4",
-        "-hls_playlist_type",
-        "vod",
-        "-hls_segment_filename",
-        "hls-seg%d.ts",
-      ],
-    },
-    {
-      name: "nospeech-pink-noise-20s.flac",
-      inputs: ["-f", "lavfi", "-i", "anoisesrc=color=pink:seed=1:amplitude=0.097:duration=20:sample_rate=16000"],
-      options: ["-sample_fmt", "s16", "-c:a", "flac"],
-    },
-    {
-      name: "nospeech-silence-10s.wav",
-      inputs: ["-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono"],
-      options: ["-t", "10", "-c:a", "pcm_s16le"],
-    },
-    { name: "tiny-50ms.wav", options: ["-t", "0.05", "-c:a", "pcm_s16le"] },
-  ];
-}
+/** Files that ffmpeg makes: the name, the options, and the inputs if they are others than the speech of one speaker. */
+const encodedFiles: readonly (readonly [name: string, options: string, inputs?: string])[] = [
+  ["jfk.flac", "-c:a flac"],
+  ["jfk Ünïcode & spaces (1).wav", "-c:a pcm_s16le"],
+  ["jfk-24bit.wav", "-c:a pcm_s24le"],
+  ["jfk-44k1-stereo.wav", "-ar 44100 -ac 2 -c:a pcm_s16le"],
+  ["jfk-8k-mulaw.wav", "-ar 8000 -c:a pcm_mulaw"],
+  ["jfk-adpcm.wav", "-c:a adpcm_ms"],
+  ["jfk.mp3", "-c:a libmp3lame -b:a 64k"],
+  ["jfk-vbr.mp3", "-ar 44100 -ac 2 -c:a libmp3lame -q:a 6"],
+  [
+    "jfk-two-audio-tracks.mkv",
+    `-map 0:a -map 1:a ${aac} -metadata:s:0 language=eng -metadata:s:1 language=ger`,
+    "SPEECH OTHER",
+  ],
+  ["jfk-video.mov", `${h264} -c:a aac -b:a 64k`, `SPEECH ${picture(SPEECH_SECONDS)}`],
+  ["jfk-video.mp4", `${h264} -c:a aac -b:a 64k`, `SPEECH ${picture(SPEECH_SECONDS)}`],
+  ["jfk-video.webm", `-c:v libvpx ${opus}`, `SPEECH ${picture(SPEECH_SECONDS)}`],
+  ["bad-video-without-audio.mp4", h264, picture(5)],
+  ["jfk-vorbis.ogg", "-c:a libvorbis -b:a 48k"],
+  ["jfk.aac", `${aac} -f adts`],
+  ["jfk.aiff", "-c:a pcm_s16be"],
+  ["jfk.m4a", aac],
+  ["jfk.opus", "-c:a libopus -b:a 16k"],
+  ["jfk.opus.ogg", `${opus} -f ogg`],
+  ["jfk.webm", opus],
+  ["jfk.wma", "-ar 44100 -c:a wmav2 -b:a 48k"],
+  ["playlist-hls.m3u8", `${aac} ${hls}`],
+  [
+    "nospeech-pink-noise-20s.flac",
+    "-sample_fmt s16 -c:a flac",
+    "-f lavfi -i anoisesrc=color=pink:seed=1:amplitude=0.097:duration=20:sample_rate=16000",
+  ],
+  ["nospeech-silence-10s.wav", "-t 10 -c:a pcm_s16le", "-f lavfi -i anullsrc=r=16000:cl=mono"],
+  ["tiny-50ms.wav", "-t 0.05 -c:a pcm_s16le"],
+];
 
 /** Files that are the beginning of another file. */
 const beginnings = [
@@ -105,8 +80,10 @@ const texts: Readonly<Record<string, string>> = {
  * @param otherSpeech the second track of a file with two
  */
 export async function makeFormatFiles(folder: string, speech: string, otherSpeech: string): Promise<void> {
-  for (const { name, inputs = ["-i", speech], options } of encodedFiles(speech, otherSpeech)) {
-    await runFfmpeg([...inputs, "-map_metadata", "-1", "-bitexact", ...options, name], folder);
+  const places: Readonly<Record<string, readonly string[]>> = { SPEECH: ["-i", speech], OTHER: ["-i", otherSpeech] };
+  for (const [name, options, inputs = "SPEECH"] of encodedFiles) {
+    const sources = inputs.split(" ").flatMap((word) => places[word] ?? [word]);
+    await runFfmpeg([...sources, "-map_metadata", "-1", "-bitexact", ...options.split(" "), name], folder);
   }
   for (const { name, of } of copies) await copyFile(join(folder, of), join(folder, name));
   for (const { name, of, bytes } of beginnings) {
@@ -114,22 +91,8 @@ export async function makeFormatFiles(folder: string, speech: string, otherSpeec
     await truncate(join(folder, name), bytes);
   }
   for (const [name, text] of Object.entries(texts)) await Bun.write(join(folder, name), text);
-  await runFfmpeg(
-    [
-      "-f",
-      "lavfi",
-      "-i",
-      "testsrc=size=64x64",
-      "-frames:v",
-      "1",
-      "-f",
-      "image2",
-      "-c:v",
-      "png",
-      "bad-image-renamed.mp3",
-    ],
-    folder,
-  );
+  const image = "-f lavfi -i testsrc=size=64x64 -frames:v 1 -f image2 -c:v png bad-image-renamed.mp3";
+  await runFfmpeg(image.split(" "), folder);
   const random = randomNumbers(1);
   const noise = Uint8Array.from({ length: 20_000 }, () => Math.floor(random() * 256));
   await Bun.write(join(folder, "bad-random-bytes.flac"), noise);

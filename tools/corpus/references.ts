@@ -5,7 +5,6 @@ import { Value } from "@sinclair/typebox/value";
 import { samplePath } from "../../harness/checkout.ts";
 import { type NamedTurn, parseRttm } from "../../harness/rttm.ts";
 
-/** A turn with its text. */
 export interface SpokenTurn extends NamedTurn {
   readonly text: string;
 }
@@ -17,7 +16,6 @@ export interface SpokenTurn extends NamedTurn {
  */
 export type Group = "single" | "dialogue" | "meeting" | "other" | "exchange";
 
-/** A recording with its references. */
 export interface Reference {
   /** Path in the manifest: `single/en-jfk.flac`. */
   readonly path: string;
@@ -97,7 +95,6 @@ export async function recordingsWithoutSpeech(audio: string) {
     .map(({ path, duration_seconds: seconds }) => ({ name: path, file: join(audio, path), seconds: seconds ?? 0 }));
 }
 
-/** Reads the manifest of a corpus. */
 export async function readManifest(audio: string) {
   return Value.Parse(manifestSchema, await Bun.file(join(audio, "manifest.json")).json());
 }

@@ -5,12 +5,6 @@ import type { NamedTurn } from "../../harness/rttm.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { askPython, installPythonPackages } from "../shared/python.ts";
 
-/** Reference turns and found turns to compare. */
-interface Talk {
-  readonly reference: readonly NamedTurn[];
-  readonly found: readonly NamedTurn[];
-}
-
 const answerSchema = Type.Object({
   texts: Type.Array(Type.String()),
   talks: Type.Array(
@@ -21,19 +15,11 @@ const answerSchema = Type.Object({
 /** Returns the words of a text after Whisper's own normalization. */
 export type Normalise = (language: string, text: string) => readonly string[];
 
-/** Measurements by the standard tools of the field. */
-export interface Scoring {
-  /** Normalizes texts by language: English with Whisper's English normalizer, all others with its basic one. */
-  normalise(texts: readonly (readonly [language: string, text: string])[]): Promise<Normalise>;
-  /** Computes errors with pyannote.metrics, without a collar and with overlap scored. */
-  diarizationErrors(talks: readonly Talk[]): Promise<DiarizationErrors[]>;
-}
-
 /**
  * Installs Whisper's text normalizers and pyannote.metrics in a Python environment of their own.
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */
-export async function installScorer(): Promise<Scoring> {
+export async function installScorer() {
   const packages = await installPythonPackages(defaultCacheRoot(), {
     name: "scorer",
     packages: ["pyannote.metrics", "whisper-normalizer"],
@@ -43,7 +29,8 @@ export async function installScorer(): Promise<Scoring> {
   const ask = (question: object) =>
     askPython(join(import.meta.dir, "scorer.py"), packages, { texts: [], talks: [], ...question }, answerSchema);
   return {
-    async normalise(texts) {
+    /** Normalizes texts by language: English with Whisper's English normalizer, all others with its basic one. */
+    async normalise(texts: readonly (readonly [language: string, text: string])[]): Promise<Normalise> {
       const { texts: normalised } = await ask({ texts });
       const known = new Map(texts.map(([language, text], index) => [`${language} ${text}`, normalised[index] ?? ""]));
       return (language, text) => {
@@ -52,7 +39,10 @@ export async function installScorer(): Promise<Scoring> {
         return words.split(" ").filter((word) => word !== "");
       };
     },
-    async diarizationErrors(talks) {
+    /** Computes errors with pyannote.metrics, without a collar and with overlap scored. */
+    async diarizationErrors(
+      talks: readonly { readonly reference: readonly NamedTurn[]; readonly found: readonly NamedTurn[] }[],
+    ): Promise<DiarizationErrors[]> {
       const turns = (all: readonly NamedTurn[]) => all.map((one) => [one.startSeconds, one.endSeconds, one.speaker]);
       const pairs = talks.map(({ reference, found }) => [turns(reference), turns(found)]);
       return (await ask({ talks: pairs })).talks.map((errors) => ({
@@ -64,3 +54,5 @@ export async function installScorer(): Promise<Scoring> {
     },
   };
 }
+
+export type Scoring = Awaited<ReturnType<typeof installScorer>>;

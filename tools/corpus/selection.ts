@@ -5,12 +5,15 @@ import { text, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { type Reference, readCorpus } from "./references.ts";
 
-/** Names the corpus of a command. */
 export const corpusOption = text("DIRECTORY", "use another corpus in the same format", corpusPath(""));
+
+export function hasCorpus(directory: string): boolean {
+  return existsSync(join(directory, "manifest.json"));
+}
 
 /** @throws {UsageError} when a directory contains no corpus */
 export function requireCorpus(directory: string): void {
-  if (!existsSync(join(directory, "manifest.json"))) throw new UsageError(`${directory} contains no manifest.json`);
+  if (!hasCorpus(directory)) throw new UsageError(`${directory} contains no manifest.json`);
 }
 
 /** Returns a function that decides whether a path contains one of the names; without names it contains all. */

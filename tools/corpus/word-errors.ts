@@ -7,7 +7,6 @@ export interface Rate {
   readonly length: number;
 }
 
-/** Adds several rates. */
 export function sum(rates: readonly Rate[]): Rate {
   return rates.reduce((all, { errors, length }) => ({ errors: all.errors + errors, length: all.length + length }), {
     errors: 0,
@@ -32,7 +31,6 @@ export function errorsBetween(reference: readonly string[], hypothesis: readonly
   return { errors: substitutions + deletions + insertions, length };
 }
 
-/** Counts the errors of a text. */
 export function errorsIn(normalise: Normalise, language: string, reference: string, text: string): Rate {
   return errorsBetween(unitsOf(normalise, language, reference), unitsOf(normalise, language, text));
 }

@@ -20,7 +20,7 @@ export interface TestRun {
 /** Tests that start the program as its users do. */
 const END_TO_END_TESTS = ["test/e2e", "test/binary"];
 /** Tests that start a browser, which tries to reach the network before it shows a page. */
-const BROWSER_TESTS = "test/console-page";
+const BROWSER_TESTS = "test/console/page";
 
 /**
  * Builds the compiled program and returns the run that tests it instead of the source. The tests run without a

@@ -14,7 +14,6 @@ const PATCHED_PARTS = ["CMakeLists.txt", "ggml", "include", "src"];
 /**
  * Applies all patches to a copy of a tree and reports each of them. A patch that does not fit leaves its files as they
  * were, so that later patches can still be checked.
- * @returns whether all of them apply
  */
 async function checkPatches(tree: string): Promise<boolean> {
   const copy = await mkdtemp(join(tmpdir(), "transcribe-patches-"));

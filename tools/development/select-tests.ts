@@ -19,32 +19,20 @@ const ASSUMED_MILLISECONDS: Readonly<Record<TestSize, number>> = {
 /** Arguments of scripts/test that are neither a size nor a path, and not for `bun test`. */
 const OWN_ARGUMENTS = ["--all", "--binary", "changed"];
 
-/** Selection of tests by the arguments of scripts/test. */
-export interface TestSelection {
-  readonly isBinary: boolean;
-  /** Whether only the tests of changed files run. */
-  readonly isChanged: boolean;
-  /** Whether tests of the size `full` also run. */
-  readonly isAll: boolean;
-  /** Sizes to run; empty for all. */
-  readonly sizes: readonly TestSize[];
-  /** Files and folders to run; empty for all. */
-  readonly paths: readonly string[];
-  /** Options for `bun test`. */
-  readonly options: readonly string[];
-}
-
-/** Reads the arguments of scripts/test. */
-export function readArguments(args: readonly string[]): TestSelection {
+/** Returns the selection of tests by the arguments of scripts/test. Without sizes or paths, all are selected. */
+export function readArguments(args: readonly string[]) {
   const isSize = (arg: string): arg is TestSize => testSizes.some((size) => size === arg);
   const others = args.filter((arg) => !OWN_ARGUMENTS.includes(arg) && !isSize(arg));
   const isOption = (arg: string) => arg.startsWith("-");
   return {
     isBinary: args.includes("--binary"),
+    /** Whether only the tests of changed files run. */
     isChanged: args.includes("changed"),
+    /** Whether tests of the size `full` also run. */
     isAll: args.includes("--all"),
     sizes: args.filter(isSize),
     paths: others.filter((arg) => !isOption(arg)),
+    /** For `bun test`. */
     options: others.filter(isOption),
   };
 }
@@ -61,7 +49,7 @@ export function sizeOf(file: string): TestSize {
  */
 export function selectTests(
   root: string,
-  { sizes, paths, isAll = false }: Pick<TestSelection, "sizes" | "paths"> & { readonly isAll?: boolean },
+  { sizes, paths, isAll = false }: { sizes: readonly TestSize[]; paths: readonly string[]; isAll?: boolean },
 ): string[] {
   const prefixes = paths.map((path) => path.replace(/^\.\//, "").replace(/\/$/, ""));
   const isWanted = (file: string) => isAll || sizes.length > 0 || prefixes.some((prefix) => isPathOf(file, prefix));

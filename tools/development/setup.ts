@@ -25,7 +25,10 @@ const STEPS: Readonly<Record<StepName, Step>> = {
     needs: ["packages"],
     run: async (context) => (await import("./recordings.ts")).setUpRecordings(context),
   },
-  models: { needs: ["packages"], run: async (context) => (await import("./built-in-models.ts")).setUpModels(context) },
+  models: {
+    needs: ["packages"],
+    run: async (context) => (await import("../models/obtain-model.ts")).setUpModels(context),
+  },
   native: { needs: ["packages"], run: setUpNative },
   // scripts/build needs it, and may run without a network.
   launcher: {
@@ -120,7 +123,7 @@ If no registry can be reached: set your proxy (HTTPS_PROXY) or your own registry
 /** Builds the addon, and links it into build/native. */
 async function setUpNative(context: SetupContext, isForHere: boolean): Promise<void> {
   const { buildNativeHere, buildNativeWithGpu } = await import("../../native/build-vulkan.ts");
-  const { isGpuWithinReach } = await import("../../src/speech/index.ts");
+  const { isGpuWithinReach } = await import("../../src/devices/index.ts");
   const native = isForHere ? await buildNativeHere(context, isGpuWithinReach()) : await buildNativeWithGpu(context);
   await linkIntoBuild("native", native);
   const whole = "scripts/setup --all builds all CPU variants and the GPU backend";

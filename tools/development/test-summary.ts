@@ -1,10 +1,3 @@
-/** The result of a run of `bun test`. */
-export interface TestSummary {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
-
 /** Escape sequences of colours, which Bun writes when the environment forces them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
 const COLOUR = /\u001b\[[0-9;]*m/g;
@@ -14,7 +7,7 @@ const COLOUR = /\u001b\[[0-9;]*m/g;
  * failure; the JUnit report omits such files. Without counts, or if the exit status contradicts them, one failure is
  * counted, so that a broken run never passes.
  */
-export function summarise(output: string, exitCode: number | null): TestSummary {
+export function summarise(output: string, exitCode: number | null) {
   const counts =
     output
       .replace(COLOUR, "")
@@ -62,7 +55,7 @@ export function failures(output: string): string[] {
 }
 
 /** Returns the last line of a run: `N passed, N failed`, and the number of skipped tests if any. */
-export function summaryLine({ passed, failed, skipped }: TestSummary): string {
+export function summaryLine({ passed, failed, skipped }: ReturnType<typeof summarise>): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 

@@ -18,7 +18,7 @@ const typeCheck = (name: string, ...args: readonly string[]) => {
 };
 const CHECKS = [
   { name: "type check", command: typeCheck("all") },
-  { name: "type check of the console's page", command: typeCheck("page", "-p", "src/console-page") },
+  { name: "type check of the console's page", command: typeCheck("page", "-p", "src/console/page") },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];
 /** Time limit of a test that sets no other. A busy machine needs many times what an idle one does. */
@@ -108,7 +108,6 @@ async function sourceTests(files: readonly string[]): Promise<TestRun | null> {
   return { command: bunTest([...order, ...files]), env: { TEST_SIZES: "enforced", ...bundle } };
 }
 
-/** Returns the stored milliseconds of test files. */
 async function readTimings(): Promise<Record<string, number>> {
   for (const path of [TIMINGS, SHARED_TIMINGS]) {
     const stored = await Bun.file(path)

@@ -5,34 +5,23 @@ import { beforeStop } from "../shared/processes.ts";
 import { RestartedFleet } from "./restarted-fleet.ts";
 import { Rounds } from "./rounds.ts";
 import { none, type PartOptions, type Row, row } from "./rows.ts";
-import { FETCH_SETTINGS, type SmallRecording, smallRecordings } from "./small-recordings.ts";
-
-export interface FleetPlan {
-  /** Kills of coordinator, broker and workers. */
-  readonly wanted: number;
-  /** Maximum number of kills while the same recordings are processed, so that they complete on a busy machine too. */
-  readonly perRound: number;
-  /** Maximum time between two kills. */
-  readonly pauseMilliseconds: number;
-  /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
-  readonly stopMilliseconds: number;
-  readonly workers: readonly string[];
-  readonly recordings: readonly SmallRecording[];
-  /** Sends the recordings with their language, and limits the longest to two chunks. */
-  readonly isBrief: boolean;
-}
+import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
 
 /**
  * The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. The broker
  * delivers an operation again after 10 s, and a connection counts as lost after 15 s: stops are shorter and longer.
  */
-const MANY_KILLS: FleetPlan = {
+const MANY_KILLS = {
   wanted: 50,
+  /** Maximum number of kills while the same recordings are processed, so that they complete on a busy machine too. */
   perRound: 10,
+  /** Maximum time between two kills. */
   pauseMilliseconds: 16_000,
+  /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
   stopMilliseconds: 20_000,
   workers: ["worker-1", "worker-2"],
   recordings: smallRecordings,
+  /** Sends the recordings with their language, and limits the longest to two chunks. */
   isBrief: false,
 };
 

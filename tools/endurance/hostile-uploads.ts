@@ -1,10 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { corpusFiles } from "../../harness/bad-files/corpus-files.ts";
-import { mutate } from "../../harness/bad-files/mutate.ts";
-import { playlists, playlistsInAvi } from "../../harness/bad-files/playlists.ts";
-import { setLures } from "../../harness/bad-files/set-lures.ts";
-import { specialFiles } from "../../harness/bad-files/special-files.ts";
+import { craftedFiles, damagedFiles, playlistFiles } from "../../harness/bad-files/groups.ts";
+import { setLures } from "../../harness/bad-files/playlists.ts";
 import { tally } from "../../harness/load-clients.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { TestServer } from "../../harness/server.ts";
@@ -16,35 +13,23 @@ const REASONS: readonly string[] = ["no_speech", "too_short", "internal"];
 /** The limit of open recordings per account. */
 const LANES = 5;
 
-export interface UploadCounts {
-  readonly damaged: number;
-  /** Maximum number of crafted files, spread over their list. */
-  readonly built: number;
-}
-
 /**
  * Sends damaged and crafted files to a server and waits for their results. Accepted files must complete, or fail with a
  * reason of the API contract other than a fault of the service.
+ * @param counts maximum numbers of damaged and of crafted files, the latter spread over their list
  */
-export async function hostileUploads({ seed, reportProgress }: PartOptions, counts: UploadCounts): Promise<Row[]> {
+export async function hostileUploads(
+  { seed, reportProgress }: PartOptions,
+  counts: { damaged: number; built: number },
+): Promise<Row[]> {
   using directory = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
   using lures = await setLures(directory.path);
   const made = join(directory.path, "made");
   mkdirSync(made);
-  const built = [
-    ...Object.values(specialFiles(made)).map(({ bytes }) => bytes),
-    ...Object.values({ ...playlists(lures), ...playlistsInAvi(lures) }).map((bytes) => () => bytes),
-  ];
+  const built = [...craftedFiles(made), ...playlistFiles(lures)];
   const step = Math.max(1, built.length / counts.built);
-  const originals = corpusFiles();
-  const random = randomNumbers(seed);
-  const damaged = () =>
-    mutate(originals[Math.floor(random() * originals.length)] ?? Buffer.alloc(0), originals, random);
-  const files = [
-    ...built.filter((_, index) => index % step < 1),
-    ...Array.from({ length: counts.damaged }, () => damaged),
-  ];
+  const files = [...built.filter((_, index) => index % step < 1), ...damagedFiles(counts.damaged, randomNumbers(seed))];
   await server.start();
   const client = server.client("hostile");
   const statuses: number[] = [];
@@ -53,7 +38,7 @@ export async function hostileUploads({ seed, reportProgress }: PartOptions, coun
   const rest = files.entries();
   const lane = async (number: number) => {
     const path = join(directory.path, `upload-${number}.bin`);
-    for (const [index, bytes] of rest) {
+    for (const [index, { bytes }] of rest) {
       reportProgress(`upload ${index + 1} of ${files.length}`);
       await Bun.write(path, bytes());
       const response = await client.send(path, { language: "en" });

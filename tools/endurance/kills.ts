@@ -7,16 +7,11 @@ import { Rounds } from "./rounds.ts";
 import { none, type PartOptions, type Row } from "./rows.ts";
 import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
 
-export interface KillPlan {
-  readonly wanted: number;
-  /** Maximum time between two kills. */
-  readonly pauseMilliseconds: number;
-  /** Sends the recordings with their language, and limits the longest to two chunks. */
-  readonly isBrief: boolean;
-}
-
-/** The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. */
-const MANY_KILLS: KillPlan = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
+/**
+ * The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. A brief plan sends
+ * the recordings with their language, and limits the longest to two chunks.
+ */
+const MANY_KILLS = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
 
 /**
  * Processes five recordings at the same time, repeatedly, while the server or its worker is killed at random moments.

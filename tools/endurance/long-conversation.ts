@@ -8,17 +8,6 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { wavHeader } from "../../src/media/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../src/timeline/index.ts";
 
-/** A long recording and its references. */
-export interface LongConversation {
-  /** Path of a WAV file. */
-  readonly path: string;
-  readonly seconds: number;
-  /** Turns in order; a speaker has the same name in the whole recording. */
-  readonly turns: readonly NamedTurn[];
-  /** Words in order, spread evenly over each turn. */
-  readonly words: readonly EngineWord[];
-}
-
 const dialogues = ["01-2spk-FM", "02-2spk-MM", "03-2spk-FF", "04-3spk", "05-3spk-FFF", "06-4spk", "07-4spk", "08-6spk"]
   .concat(["09-2spk-short-turns", "10-3spk-overlap", "13-8spk-no-text"])
   .map((name) => join(audioDirectory, "dialogue", `dlg-${name}`));
@@ -39,12 +28,10 @@ const noiseLevels = [0, 30, 300];
 /**
  * Concatenates dialogues in a random order and loudness, with silence and noise between them. Needs the recordings
  * outside the repository.
+ * @returns the path, and the references: turns in order, in which a speaker has the same name in the whole recording, and
+ * words, spread evenly over each turn
  */
-export async function makeLongConversation(
-  path: string,
-  seconds: number,
-  random: () => number,
-): Promise<LongConversation> {
+export async function makeLongConversation(path: string, seconds: number, random: () => number) {
   const sources = await readDialogues();
   const wanted = Math.round(seconds * SAMPLE_RATE);
   const turns: NamedTurn[] = [];
@@ -85,6 +72,8 @@ export async function makeLongConversation(
   words.sort((a, b) => a.startSeconds - b.startSeconds);
   return { path, seconds, turns, words };
 }
+
+export type LongConversation = Awaited<ReturnType<typeof makeLongConversation>>;
 
 interface Dialogue {
   readonly samples: Int16Array;

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { TestClient } from "../../harness/client.ts";
 import { runCli, TestServer } from "../../harness/server.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { Checkpoints } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
 import type { LongConversation } from "./long-conversation.ts";
-import { type Reading, readResults, ServerWatch, sizeOf } from "./watch-server.ts";
+import { readResults, ServerWatch, sizeOf } from "./watch-server.ts";
 
 const POLL_MILLISECONDS = 250;
 
@@ -19,23 +19,17 @@ const SETTINGS = {
   TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "1000000",
 } as const;
 
-/** The result of a long recording. The phases of its watch are the steps, and the reading of pages and exports. */
-export interface Processed extends Reading {
-  readonly talk: LongConversation;
-  /** Size of the data directory before the recording and after reading its results. */
-  readonly diskBefore: number;
-  readonly diskAfter: number;
-}
-
 /**
  * Sends a recording to a server, waits for its completion, and reads its pages and exports.
  * @param withWhisper false stops the server after speech detection, writes the known words, and continues from there
+ * @returns what was read, and the size of the data directory before the recording and after reading its results. The
+ * phases of the watch are the steps, and the reading of pages and exports
  */
 export async function processConversation(
   talk: LongConversation,
   withWhisper: boolean,
   reportProgress: (text: string) => void,
-): Promise<Processed> {
+) {
   await using server = new TestServer(SETTINGS);
   await server.start();
   let client = server.client("hours");
@@ -61,6 +55,8 @@ export async function processConversation(
   const reading = await readResults(watch, client, id);
   return { ...reading, talk, diskBefore, diskAfter: sizeOf(server.dataDirectory) };
 }
+
+export type Processed = Awaited<ReturnType<typeof processConversation>>;
 
 /** Uploads the recording with the CLI, streamed from disk. @returns its id */
 async function submit(server: TestServer, client: TestClient, path: string): Promise<string> {

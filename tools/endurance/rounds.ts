@@ -11,7 +11,6 @@ export interface RoundPlan {
   readonly recordings: readonly SmallRecording[];
   /** Number of chunks of the longest. */
   readonly chunks: number;
-  /** Whether the recordings are sent with their language. */
   readonly withLanguage: boolean;
 }
 
@@ -99,7 +98,6 @@ export class Rounds implements AsyncDisposable {
 
   /**
    * Returns the rows of all rounds, after the server was stopped.
-   * @param over the disturbances
    * @param stray files that other machines have left
    * @param directories other directories whose processes must have exited
    */

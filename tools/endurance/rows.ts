@@ -8,9 +8,7 @@ export interface Row {
   readonly ok: boolean;
 }
 
-/** Options of a part. */
 export interface PartOptions {
-  /** Seed of the random choices. */
   readonly seed: number;
   /** Length of the long recording in hours; by default the part's own. */
   readonly hours?: number | null;

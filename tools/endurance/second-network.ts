@@ -1,6 +1,7 @@
 import { readlinkSync } from "node:fs";
 import type { Subprocess } from "bun";
 import { killedWithParent } from "../../harness/server.ts";
+import { runAtOnce } from "../shared/run-command.ts";
 
 /** Addresses for tests of networks (RFC 2544). Each process takes four of them. */
 const FIRST_ADDRESS = 0xc6_12_00_00;
@@ -42,14 +43,14 @@ export class SecondNetwork implements AsyncDisposable {
     this.here = dotted(block + 1);
     this.there = dotted(block + 2);
     const { pid } = holder;
-    run("ip", "link", "add", this.#device, "type", "veth", "peer", "name", "outside", "netns", `${pid}`);
-    run("ip", "address", "add", `${this.here}/30`, "dev", this.#device);
-    run("ip", "link", "set", this.#device, "up");
-    run(...this.place(["ip", "address", "add", `${this.there}/30`, "dev", "outside"]));
-    for (const device of ["outside", "lo"]) run(...this.place(["ip", "link", "set", device, "up"]));
+    runAtOnce("ip", "link", "add", this.#device, "type", "veth", "peer", "name", "outside", "netns", `${pid}`);
+    runAtOnce("ip", "address", "add", `${this.here}/30`, "dev", this.#device);
+    runAtOnce("ip", "link", "set", this.#device, "up");
+    runAtOnce(...this.place(["ip", "address", "add", `${this.there}/30`, "dev", "outside"]));
+    for (const device of ["outside", "lo"]) runAtOnce(...this.place(["ip", "link", "set", device, "up"]));
     this.#hardware = {
-      here: addressOf(run("ip", "link", "show", this.#device)),
-      there: addressOf(run(...this.place(["ip", "link", "show", "outside"]))),
+      here: addressOf(runAtOnce("ip", "link", "show", this.#device)),
+      there: addressOf(runAtOnce(...this.place(["ip", "link", "show", "outside"]))),
     };
     this.heal();
   }
@@ -81,7 +82,7 @@ export class SecondNetwork implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     // Processes on the other side may exit later than the holder of the namespace.
-    run("ip", "link", "delete", this.#device);
+    runAtOnce("ip", "link", "delete", this.#device);
     this.#holder.kill("SIGKILL");
     await this.#holder.exited;
   }
@@ -91,8 +92,8 @@ export class SecondNetwork implements AsyncDisposable {
     const fixed = (address: string, hardware: string, device: string) => [
       ...["ip", "neighbour", "replace", address, "lladdr", hardware, "nud", "permanent", "dev", device],
     ];
-    run(...fixed(this.there, there, this.#device));
-    run(...this.place(fixed(this.here, here, "outside")));
+    runAtOnce(...fixed(this.there, there, this.#device));
+    runAtOnce(...this.place(fixed(this.here, here, "outside")));
   }
 }
 
@@ -105,10 +106,4 @@ function addressOf(text: string): string {
   const found = /link\/ether (\S+)/.exec(text)?.[1];
   if (found === undefined) throw new Error(`the device has no hardware address: ${text}`);
   return found;
-}
-
-function run(...command: readonly string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command]);
-  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr}`);
-  return stdout.toString();
 }

@@ -30,17 +30,12 @@ export const smallRecordings: readonly SmallRecording[] = [
 /** Settings of a server that fetches recordings from the host below. */
 export const FETCH_SETTINGS = { TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32" } as const;
 
-/** The files of the small recordings, and a host that serves them. Disposing of it removes both. */
-export interface HostedRecordings extends AsyncDisposable {
-  /** Returns the form that creates a recording: with its file, or with a link to it. */
-  readonly formOf: (name: SmallRecording) => FormData;
-}
-
 /**
  * Creates and hosts small recordings of different kinds, about a minute in total.
  * @param chunks number of chunks of the longest
+ * @returns a host of their files. Disposing of it removes both
  */
-export async function hostSmallRecordings(names: readonly SmallRecording[], chunks: number): Promise<HostedRecordings> {
+export async function hostSmallRecordings(names: readonly SmallRecording[], chunks: number) {
   const folder = temporaryDirectory();
   const pathOf = (name: string) => join(folder.path, name);
   for (const name of names) {
@@ -53,7 +48,8 @@ export async function hostSmallRecordings(names: readonly SmallRecording[], chun
     fetch: ({ url }) => new Response(Bun.file(pathOf(new URL(url).pathname.slice(1)))),
   });
   return {
-    formOf(name) {
+    /** Returns the form that creates a recording: with its file, or with a link to it. */
+    formOf(name: SmallRecording) {
       const form = new FormData();
       if (name === "linked.mp3") form.set("url", `http://127.0.0.1:${host.port}/${name}`);
       else form.set("file", Bun.file(pathOf(name)), name);
@@ -65,3 +61,5 @@ export async function hostSmallRecordings(names: readonly SmallRecording[], chun
     },
   };
 }
+
+export type HostedRecordings = Awaited<ReturnType<typeof hostSmallRecordings>>;

@@ -19,13 +19,6 @@ interface Sample {
   readonly diskBytes: number;
 }
 
-/** A GET: its duration, how long this process itself was blocked during it, both in milliseconds, and the phase. */
-interface Poll {
-  readonly took: number;
-  readonly stalled: number;
-  readonly during: string;
-}
-
 const SAMPLE_MILLISECONDS = 500;
 /** Samples per measurement of the disk, which takes long with thousands of files. */
 const SAMPLES_PER_DISK_SAMPLE = 10;
@@ -42,7 +35,8 @@ export class ServerWatch implements Disposable {
   readonly #reportProgress: (text: string) => void;
   readonly #timers: readonly ReturnType<typeof setInterval>[];
   readonly #samples: Sample[] = [];
-  readonly #polls: Poll[] = [];
+  /** Durations of GETs, how long this process itself was blocked during each, both in milliseconds, and the phase. */
+  readonly #polls: { readonly took: number; readonly stalled: number; readonly during: string }[] = [];
   #phase = { name: "", since: 0, cpuSecondsBefore: 0 };
   #tickedAt = performance.now();
   #longestGap = 0;
@@ -70,7 +64,6 @@ export class ServerWatch implements Disposable {
     if (name !== "") this.#reportProgress(name);
   }
 
-  /** Runs a phase. */
   async run<T>(phase: string, work: () => Promise<T>): Promise<T> {
     this.begin(phase);
     const result = await work();
@@ -78,7 +71,6 @@ export class ServerWatch implements Disposable {
     return result;
   }
 
-  /** Returns the duration of a phase in seconds. */
   seconds(phase: string): number {
     return this.took.seconds.get(phase) ?? 0;
   }
@@ -201,7 +193,6 @@ export async function readResults(watch: ServerWatch, client: TestClient, id: st
   return { watch, segments, exports };
 }
 
-/** Returns the rows for the pages and the exports. */
 export function readingRows({ watch, segments, exports }: Reading): Row[] {
   const timed = (measured: string, phase: string, over: string) => {
     const seconds = watch.seconds(phase);

@@ -12,7 +12,7 @@ import {
 import { MEDIA_TOOL, samplesOf } from "../../harness/media.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { wordErrors } from "../../harness/wer.ts";
-import { loadGgml } from "../../src/speech/ggml.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
 import { openModel } from "../../src/speech/recognizer/whisper/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { defineCommand } from "../shared/command.ts";

@@ -3,6 +3,7 @@ import { cpuSettings } from "../../harness/device.ts";
 import {
   corpusOption,
   installScorer,
+  type Normalise,
   type Rate,
   type Reference,
   readSelected,
@@ -16,7 +17,6 @@ import { percent, total } from "../shared/figures.ts";
 import { flag, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, headingOf, writeGenerated } from "../shared/table.ts";
-import { countNames, type NameCount, namesByLanguage, promptFor } from "./names.ts";
 import { EvaluationServer, type Hypothesis, textOf } from "./server.ts";
 import { speakerResults, summarize } from "./speakers.ts";
 import { textErrors } from "./words.ts";
@@ -150,4 +150,44 @@ async function speakerRows(scorer: Scoring, pairs: readonly Pair[], say: (line: 
       [`DER, ${group}, segments`, ...rates, over],
     ];
   });
+}
+
+/** Names and terms that occur in the corpus, by language: a plausible prompt for any of these recordings. */
+const namesByLanguage: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    ...["Zau al-Makan", "Nuzhat al-Zaman", "Allah", "Zarathustra", "Helstone", "Mister Hale", "Mister Thornton"],
+    ...["Margaret", "Polly", "Puttel", "Mister Fish", "apomorphine", "distichs", "the kine", "Sintra", "Lord Byron"],
+    ...["Northern Marianas", "Mr. Quilter"],
+  ],
+  de: ["Kowloon", "Hongkong", "T-Rex", "Das Vermächtnis der Tempelritter", "Mekka"],
+  es: ["Carpanedo", "San Pedro"],
+  fr: ["Giancarlo Fisichella", "Mashhad", "USOC"],
+};
+
+/** Returns the prompt for a recording; null if no name was said. */
+export function promptFor(normalise: Normalise, { language, text }: Reference): string | null {
+  const names = namesByLanguage[language] ?? [];
+  const words = normalise(language, text ?? "");
+  return names.some((name) => occurrences(words, normalise(language, name)) > 0) ? names.join(", ") : null;
+}
+
+export function countNames(normalise: Normalise, { language, text }: Reference, transcript: string) {
+  const words = { said: normalise(language, text ?? ""), found: normalise(language, transcript) };
+  const counts = (namesByLanguage[language] ?? []).map((name) => {
+    const parts = normalise(language, name);
+    return { said: occurrences(words.said, parts), found: occurrences(words.found, parts) };
+  });
+  return {
+    said: total(counts, ({ said }) => said),
+    /** Occurrences in the transcript, at most as many as were said, name by name. */
+    found: total(counts, ({ said, found }) => Math.min(said, found)),
+    /** Occurrences in the transcript beyond those. */
+    invented: total(counts, ({ said, found }) => Math.max(0, found - said)),
+  };
+}
+
+type NameCount = ReturnType<typeof countNames>;
+
+function occurrences(words: readonly string[], parts: readonly string[]): number {
+  return words.filter((_, at) => parts.every((part, index) => words[at + index] === part)).length;
 }

@@ -7,7 +7,6 @@ export interface Made {
   readonly name: string;
   /** Recordings of single/; none in a recording without speech. */
   readonly parts: readonly Reference[];
-  /** Spans without speech. */
   readonly gaps: readonly Span[];
   /** The language with the most speech. */
   readonly language: string;

@@ -1,7 +1,14 @@
 import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { type Excerpt, mix, type Reference } from "../corpus/index.ts";
 import phrases from "./quick-exchanges.json" with { type: "json" };
+
+const phrasesSchema = Type.Record(
+  Type.String(),
+  Type.Array(Type.Tuple([Type.String(), Type.Number(), Type.Number(), Type.String()])),
+);
 
 /**
  * Phrases of 0.4 to 2 s by speaker: the file that contains the phrase, its first and last moment there in seconds, and
@@ -52,8 +59,6 @@ interface PlacedPhrase extends Excerpt {
 /**
  * Generates dialogues of quick exchanges in a folder: short turns of two or three speakers, without pauses or with
  * slight overlaps. They are the same in each run.
- * @param audio directory of the recordings
- * @param isChosen decides by name
  */
 export async function quickExchanges(
   audio: string,
@@ -75,17 +80,17 @@ export async function quickExchanges(
 
 /** Places phrases one after another, each by another speaker than the one before. */
 function placePhrases(audio: string, speakers: readonly Speaker[], random: () => number): PlacedPhrase[] {
-  const left = new Map(speakers.map((speaker) => [speaker, [...phrases[speaker]]]));
+  const left = Value.Parse(phrasesSchema, structuredClone(phrases));
   const placed: PlacedPhrase[] = [];
   let atSeconds = 0.3;
   while (placed.length < TURNS) {
     const others = speakers.filter((speaker) => speaker !== placed.at(-1)?.speaker);
     const speaker = pick(others, random);
-    const own = speaker === undefined ? [] : (left.get(speaker) ?? []);
+    const own = speaker === undefined ? [] : (left[speaker] ?? []);
     const phrase = pick(own, random);
     if (speaker === undefined || phrase === undefined) break;
     own.splice(own.indexOf(phrase), 1);
-    const { file, start, end, text } = phrase;
+    const [file, start, end, text] = phrase;
     placed.push({ file: join(audio, file), startSeconds: start, endSeconds: end, atSeconds, speaker, text });
     atSeconds += end - start + MIN_GAP_SECONDS + random() * (MAX_GAP_SECONDS - MIN_GAP_SECONDS);
   }

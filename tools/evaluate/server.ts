@@ -5,25 +5,23 @@ import { newServer, PATIENCE_MILLISECONDS, patientClient } from "../../harness/m
 import type { NamedTurn } from "../../harness/rttm.ts";
 import type { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Recordings, Transcript } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { concatenate, type Reference } from "../corpus/index.ts";
 import { CommandError } from "../shared/run-command.ts";
 
-/** A recognized word with its times. */
 export interface TranscribedWord {
   readonly text: string;
   readonly startSeconds: number;
   readonly endSeconds: number;
 }
 
-/** A segment as the API returns it, with its words. */
 interface TranscribedSegment extends NamedTurn {
   readonly text: string;
   readonly words: readonly TranscribedWord[];
 }
 
-/** The result of a recording. */
 export interface Hypothesis {
   /** `completed`, or the reason of the failure: `no_speech`, `too_short`, `internal`. */
   readonly outcome: string;
@@ -53,9 +51,7 @@ export class EvaluationServer implements AsyncDisposable {
 
   /**
    * Starts a server. On a CPU it transcribes a long recording, so that it completes its one-time benchmarks.
-   * @param corpus source of this recording
    * @param device null to let the server choose its device
-   * @param settings more settings of the server
    * @throws {CommandError} when the server uses another device
    */
   static async start(

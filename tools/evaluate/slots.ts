@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { softwareGpu } from "../../harness/software-gpu.ts";
 import { wordErrors } from "../../harness/wer.ts";
-import { loadGgml } from "../../src/speech/ggml.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
 import { openModel, type WhisperModel } from "../../src/speech/recognizer/whisper/index.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { corpusOption, type Reference, readSelected, samplesOf } from "../corpus/index.ts";

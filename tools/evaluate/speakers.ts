@@ -7,7 +7,6 @@ import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import type { Group, Reference, Scoring } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 
-/** The turns that were found in a recording. */
 export interface FoundSpeakers {
   readonly reference: Reference;
   readonly turns: readonly NamedTurn[];

@@ -4,19 +4,12 @@ import type { SpokenTurn } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 import type { Hypothesis, TranscribedWord } from "./server.ts";
 
-/** Time errors of recognized words in seconds; positive when late. */
-interface TimeErrors {
-  /** Errors of the first words of turns. */
-  readonly starts: readonly number[];
-  /** Errors of the last words of turns. */
-  readonly ends: readonly number[];
-}
-
 /**
  * Returns the errors of the first and last words of turns, if these words were recognized correctly. The times of other
  * words are unknown.
+ * @returns errors of first words, and of last words, in seconds; positive when late
  */
-export function edgeErrors(turns: readonly SpokenTurn[], words: readonly TranscribedWord[]): TimeErrors {
+export function edgeErrors(turns: readonly SpokenTurn[], words: readonly TranscribedWord[]) {
   const said = turns.flatMap((turn) => {
     const plain = plainWords(turn.text);
     return plain.map((word, index) => ({

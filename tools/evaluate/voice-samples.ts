@@ -1,11 +1,10 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { mediaToolPath } from "../../harness/checkout.ts";
 import { decode, diarize, openModels } from "../../harness/diarized-recording.ts";
+import { runFfmpeg } from "../../harness/sample-recordings.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Span } from "../../src/timeline/index.ts";
 import type { Reference } from "../corpus/index.ts";
-import { runCommand } from "../shared/run-command.ts";
 
 /** A recording of people who are known, as far as they can be. */
 interface VoiceSource {
@@ -19,7 +18,6 @@ interface VoiceSource {
   readonly texts: (person: string) => readonly string[];
 }
 
-/** The voice of a person in a recording. */
 export interface VoiceSample {
   readonly person: string;
   readonly kin: string | null;
@@ -38,7 +36,6 @@ export interface SampledRecording {
 
 interface Condition {
   readonly name: string;
-  /** Filters of ffmpeg. */
   readonly filters: string;
   /** Ending and options of a file into which the filtered sound is encoded first; null for none. */
   readonly codec: readonly [ending: string, ...options: string[]] | null;
@@ -87,12 +84,18 @@ function singlePerson(path: string): { readonly person: string; readonly kin: st
 }
 
 function longestOverlap(turns: readonly (Span & { readonly speaker: string })[], span: Span): string | null {
-  const seconds = new Map<string, number>();
-  for (const { speaker, startSeconds, endSeconds } of turns) {
-    const both = Math.min(endSeconds, span.endSeconds) - Math.max(startSeconds, span.startSeconds);
-    if (both > 0) seconds.set(speaker, (seconds.get(speaker) ?? 0) + both);
+  return longest(turns, ({ speaker, startSeconds, endSeconds }) => {
+    return [speaker, Math.min(endSeconds, span.endSeconds) - Math.max(startSeconds, span.startSeconds)];
+  });
+}
+
+/** Returns the name with the most seconds over all parts; null if none has any. */
+function longest<T>(parts: readonly T[], read: (part: T) => readonly [name: string | null, seconds: number]) {
+  const sums = new Map<string, number>();
+  for (const [name, seconds] of parts.map(read)) {
+    if (name !== null && seconds > 0) sums.set(name, (sums.get(name) ?? 0) + seconds);
   }
-  return [...seconds].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }
 
 /** Returns the recordings of a folder with a folder for each person. */
@@ -126,10 +129,8 @@ export async function sampleVoices(
         );
         const { turns, voices } = await diarize(models, pcm);
         const samples = voices.flatMap(({ speaker, seconds, embedding }): VoiceSample[] => {
-          const person = personOf(
-            source,
-            turns.filter((turn) => turn.speaker === speaker),
-          );
+          const own = turns.filter((turn) => turn.speaker === speaker);
+          const person = longest(own, (turn) => [source.personIn(turn), turn.endSeconds - turn.startSeconds]);
           if (person === null) return [];
           const { kin, name, texts } = source;
           return [{ person, kin, source: name, texts: texts(person), seconds, embedding }];
@@ -148,16 +149,6 @@ async function underCondition(file: string, { filters, codec }: Condition, direc
   if (codec === null) return file;
   const [ending, ...options] = codec;
   const target = join(directory, `coded.${ending}`);
-  await runCommand([mediaToolPath, "-nostdin", "-v", "error", "-y", "-i", file, "-af", filters, ...options, target]);
+  await runFfmpeg(["-i", file, "-af", filters, ...options, target]);
   return target;
-}
-
-/** Returns the person with most of a speaker's time. */
-function personOf({ personIn }: VoiceSource, turns: readonly Span[]): string | null {
-  const seconds = new Map<string, number>();
-  for (const turn of turns) {
-    const person = personIn(turn);
-    if (person !== null) seconds.set(person, (seconds.get(person) ?? 0) + turn.endSeconds - turn.startSeconds);
-  }
-  return [...seconds].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }

@@ -98,15 +98,8 @@ function isComparable(one: VoiceSample, other: VoiceSample): boolean {
   return one.kin === null || one.kin !== other.kin;
 }
 
-interface Counts {
-  /** Speakers whose voice is among the voices. */
-  readonly known: number;
-  readonly right: number;
-  readonly wrong: number;
-  readonly wrongPeople: ReadonlySet<string>;
-}
-
-function count(trials: readonly Trial[], limits: ProposalLimits): Counts {
+/** Counts the speakers whose voice is among the voices, and the right and wrong proposals. */
+function count(trials: readonly Trial[], limits: ProposalLimits) {
   let [known, right, wrong] = [0, 0, 0];
   const wrongPeople = new Set<string>();
   for (const { speakers, voices } of trials) {

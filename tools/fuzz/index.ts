@@ -8,8 +8,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tinyModel } from "../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../harness/parakeet/random-model.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { mutate } from "../../harness/whisper/mutate-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
@@ -34,7 +33,6 @@ const whisperSizes: readonly Partial<ModelSizes>[] = [
 const whispers = whisperSizes.map((sizes) => smallWhisper({ ...smallSizes, ...sizes }));
 /** Parakeet models of 32 and 16 bits, in 8 bits and in 5 bits. */
 const parakeets = [0, 1, 2_007, 2_008].map((weightForm) => smallParakeet({ ...tinyModel, layers: 1, weightForm }));
-/** Returns the models that a seed mutates. */
 const modelsOf = (seed: number) =>
   Object.entries({ whisper: whispers, parakeet: parakeets }).map(([kind, models]) => ({
     kind,

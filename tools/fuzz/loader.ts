@@ -10,12 +10,6 @@ import { patchFiles, prepareSource } from "../../native/steps/source.ts";
 import { targetsOf } from "../../native/steps/target.ts";
 import { findTools, runTool } from "../../native/steps/tools.ts";
 
-/** The result for a file; `errors` is the error output of a crashed process. */
-export interface Answer {
-  readonly answer: "loaded" | "refused" | "crashed";
-  readonly errors: string;
-}
-
 /**
  * Maximum silence of the process. A valid model takes seconds under AddressSanitizer, so a silent process is stuck,
  * which counts as a crash.
@@ -31,7 +25,8 @@ export class Loader {
     this.#program = program;
   }
 
-  async load(kind: string, path: string): Promise<Answer> {
+  /** @returns the result for a file, and the error output of a crashed process */
+  async load(kind: string, path: string): Promise<{ answer: "loaded" | "refused" | "crashed"; errors: string }> {
     this.#process ??= startLoader(this.#program);
     const { child, answers, errors } = this.#process;
     const silence = setTimeout(() => child.kill("SIGABRT"), SILENCE_MS);

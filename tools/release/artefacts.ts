@@ -2,7 +2,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { digestFile } from "../../src/program/index.ts";
 
-/** A file that is handed over. */
 export interface Artefact {
   readonly name: string;
   readonly bytes: number;
@@ -35,10 +34,7 @@ export function otherFiles(dist: string, artefacts: readonly Artefact[]): string
   return readdirSync(dist).filter((name) => !known.has(name));
 }
 
-/**
- * Compares two builds of the same commit.
- * @throws {Error} with the files that differ
- */
+/** Compares two builds of the same commit. @throws {Error} with the files that differ */
 export function requireSame(one: readonly Artefact[], other: readonly Artefact[]): void {
   const digests = new Map(other.map(({ name, sha256 }) => [name, sha256]));
   const differing = one.filter(({ name, sha256 }) => digests.get(name) !== sha256).map(({ name }) => name);

@@ -5,9 +5,8 @@ import {
   prehash,
   TRUSTED_COMMENT,
   UNTRUSTED_COMMENT,
-} from "../../src/release/minisign.ts";
+} from "../../src/verification/minisign.ts";
 
-/** A secret key of minisign. */
 export interface SigningKey {
   /** Eight bytes that name the key pair. */
   readonly id: Buffer;
@@ -41,11 +40,7 @@ function pointOf(publicKey: KeyObject): Buffer {
   return publicKey.export({ format: "der", type: "spki" }).subarray(-32);
 }
 
-/**
- * Signs a file in minisign's prehashed form.
- * @param comment one line, which is signed, too
- * @returns contents of the .minisig file
- */
+/** Signs a file in minisign's prehashed form. @param comment one line, which is signed, too */
 export function signFile(content: Uint8Array, { id, key }: SigningKey, comment: string): string {
   if (/[\r\n]/.test(comment)) throw new Error("a trusted comment is one line");
   const own = sign(null, prehash(content), key);

@@ -27,7 +27,6 @@ export const RELEASE_TOOLS = {
 
 /**
  * Checks that every program of a release is installed, and that this user may install systems.
- * @returns a description of the result
  * @throws {Error} with the command that installs the missing ones
  */
 export function checkTools(isInstalled: (program: string) => boolean, isRoot: boolean): string {
@@ -41,14 +40,8 @@ export function checkTools(isInstalled: (program: string) => boolean, isRoot: bo
   );
 }
 
-/** A section of CHANGELOG.md about one version. */
-interface Section {
-  /** e.g. `0.2.0 – 2026-11-22` or `Unreleased` */
-  readonly heading: string;
-  readonly entries: number;
-}
-
-function sectionsOf(changelog: string): Section[] {
+/** Returns the headings, e.g. `0.2.0 – 2026-11-22` or `Unreleased`, and the numbers of entries. */
+function sectionsOf(changelog: string) {
   const [, ...sections] = changelog.split(/^## /m);
   return sections.map((text) => ({
     heading: text.split("\n", 1)[0] ?? "",
@@ -58,7 +51,6 @@ function sectionsOf(changelog: string): Section[] {
 
 /**
  * Checks that the changelog is ready for a version. A dry run accepts the section "Unreleased" in its place.
- * @returns a description of the section
  * @throws {Error} with what to change
  */
 export function checkChangelog(changelog: string, version: string, dryRun: boolean): string {

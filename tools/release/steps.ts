@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { makeCacheEntry } from "../../src/files/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { verifySignature } from "../../src/release/index.ts";
+import { verifySignature } from "../../src/verification/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { readArtefacts, requireSame } from "./artefacts.ts";
@@ -13,7 +13,6 @@ import { readSecretKey, signFile } from "./minisign.ts";
 import { checkChangelog, checkTools } from "./preconditions.ts";
 import { acceptedSkips, findSkips } from "./skips.ts";
 
-/** Options of a release. */
 export interface ReleaseOptions {
   readonly dryRun: boolean;
   /** Whether CUDA's backend, and an image with it, belong to the release. */
@@ -22,7 +21,6 @@ export interface ReleaseOptions {
   readonly key: string | null;
 }
 
-/** One step of a release. */
 export interface ReleaseStep {
   readonly name: string;
   /** Runs the step. @returns its result in a few words @throws {Error} when it fails */
@@ -63,12 +61,7 @@ function bun(script: string, directory = root): string[] {
   return [process.execPath, "--no-env-file", join(directory, script)];
 }
 
-/**
- * Runs a command, and appends its output to the log of a step.
- * @param env variables in addition to the inherited environment
- * @returns its output
- * @throws {Error} with the last lines, when it fails
- */
+/** Runs a command, and appends its output to the log of a step. @throws {Error} with the last lines, when it fails */
 async function runLogged(
   step: string,
   command: readonly string[],
@@ -140,9 +133,9 @@ async function test(step: string, command: readonly string[], env: Record<string
 
 /** Returns a line for each accepted skip. @throws {Error} when something else was skipped */
 function requireListedSkips(output: string, step: string): string[] {
-  const { accepted, unexpected } = findSkips(output, step, acceptedSkips());
+  const { accepted, unexpected } = findSkips(output, step, acceptedSkips);
   if (unexpected.length > 0) {
-    throw new Error(`accepted-skips.json does not list what was skipped:\n${unexpected.join("\n")}`);
+    throw new Error(`tools/release/skips.ts does not list what was skipped:\n${unexpected.join("\n")}`);
   }
   return accepted.map(({ notice, reason }) => `  skipped: ${notice}: ${reason}`);
 }

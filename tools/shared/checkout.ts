@@ -1,7 +1,6 @@
 import { lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** The checkout's root. */
 export const root = resolve(import.meta.dir, "../..");
 
 /** The context of every setup step. */

@@ -5,9 +5,6 @@ import { digestFile } from "../../src/program/index.ts";
 /**
  * Returns a list of checksums after a program was built: with a new line for it, and without files that are gone or
  * were made from an older build of it.
- * @param list the present list
- * @param program name of the file that was built
- * @param exists whether a file of the list exists
  */
 export function renewChecksums(
   list: string,
@@ -25,10 +22,7 @@ export function renewChecksums(
   return [...others, own].map((line) => `${line}\n`).join("");
 }
 
-/**
- * Writes the checksum of a file of `dist` into the list there, and prints the file's size.
- * @param script name of the script that made the file
- */
+/** Writes the checksum of a file of `dist` into the list there, and prints the file's size. */
 export async function addChecksum(dist: string, script: string, name: string): Promise<void> {
   const path = join(dist, name);
   const sha256 = await digestFile(path, "sha256");

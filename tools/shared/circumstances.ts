@@ -2,22 +2,18 @@ import { cpus } from "node:os";
 import { root } from "./checkout.ts";
 import { CommandError, runCommand } from "./run-command.ts";
 
-/** Date, commit and machine of measurements. */
-export interface Circumstances {
-  /** Day in UTC: 2026-11-21. */
-  readonly date: string;
-  /** Short commit hash, with a note when the checkout has changes. */
-  readonly commit: string;
-  readonly machine: string;
-}
-
-export async function circumstances(now: number): Promise<Circumstances> {
+/** Returns date, commit and machine of measurements. */
+export async function circumstances(now: number) {
   return {
+    /** Day in UTC: 2026-11-21. */
     date: new Date(now).toISOString().slice(0, 10),
+    /** Short commit hash, with a note when the checkout has changes. */
     commit: await currentCommit(),
     machine: `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown processor"}`,
   };
 }
+
+export type Circumstances = Awaited<ReturnType<typeof circumstances>>;
 
 /** Returns `unknown` for a checkout without history. */
 async function currentCommit(): Promise<string> {

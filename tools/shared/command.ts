@@ -69,7 +69,6 @@ export type Part = readonly [does: string, load: () => Promise<{ readonly comman
 /**
  * Runs a command of scripts/, or the part of it that the first argument names. Prints errors of the command line (exit
  * code 2) and failures of commands (1) in one line, and other errors with their stack.
- * @param whole the command itself
  */
 export async function runWithParts(
   whole: () => Promise<{ readonly command: Command }>,

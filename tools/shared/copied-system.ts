@@ -5,17 +5,6 @@ import { runCommand } from "./run-command.ts";
 const DPKG = "var/lib/dpkg";
 const CONFIGURE_TIMEOUT_MILLISECONDS = 5 * 60_000;
 
-/** A package of dpkg's list. */
-interface InstalledPackage {
-  readonly name: string;
-  /** The whole paragraph of the list. */
-  readonly paragraph: string;
-  readonly isRequired: boolean;
-  /** Names of alternatives, for each dependency. */
-  readonly requires: readonly (readonly string[])[];
-  readonly provides: readonly string[];
-}
-
 /**
  * Makes a minimal Debian system of this machine's own packages, without a network: copies the files of the required
  * packages, of `packages` and of all that these depend on, and lets dpkg configure them. Files outside packages, users
@@ -23,13 +12,12 @@ interface InstalledPackage {
  * @throws {Error} when a package is not installed here
  */
 export async function copySystem(directory: string, packages: readonly string[]): Promise<void> {
-  const chosen = closure(parseStatus(await readFile(`/${DPKG}/status`, "utf8")), packages);
+  const chosen = await paragraphsOf(packages);
   const info = join(directory, DPKG, "info");
   await mkdir(info, { recursive: true });
-  const own = new Set(chosen.map(({ name }) => name));
   const paths = new Set(["/bin", "/sbin", "/lib", "/lib64"]);
   for (const file of await readdir(`/${DPKG}/info`)) {
-    if (!own.has(file.replace(/(:[a-z0-9]+)?\.[a-z0-9]+$/, ""))) continue;
+    if (!chosen.has(file.replace(/(:[a-z0-9]+)?\.[a-z0-9]+$/, ""))) continue;
     await copyFile(`/${DPKG}/info/${file}`, join(info, file));
     if (!file.endsWith(".list")) continue;
     for (const path of (await readFile(`/${DPKG}/info/${file}`, "utf8")).split("\n")) paths.add(path);
@@ -40,7 +28,9 @@ export async function copySystem(directory: string, packages: readonly string[])
   await copyPaths([...paths].sort(), directory);
   await copyFile("/usr/share/base-passwd/passwd.master", join(directory, "etc/passwd"));
   await copyFile("/usr/share/base-passwd/group.master", join(directory, "etc/group"));
-  const unpacked = chosen.map(({ paragraph }) => paragraph.replace(/^Status: .*$/m, "Status: install ok unpacked"));
+  const unpacked = [...chosen.values()].map((paragraph) => {
+    return paragraph.replace(/^Status: .*$/m, "Status: install ok unpacked");
+  });
   await writeFile(join(directory, DPKG, "status"), `${unpacked.join("\n\n")}\n`);
   await writeFile(join(directory, DPKG, "available"), "");
   await mkdir(join(directory, DPKG, "updates"), { recursive: true });
@@ -57,43 +47,24 @@ for device in null:3 zero:5 full:7 random:8 urandom:9; do mknod -m 666 "$1/dev/\
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$1" dpkg --force-confold --configure -a </dev/null >&2
 rm "$1/usr/sbin/policy-rc.d"`;
 
-function parseStatus(text: string): Map<string, InstalledPackage> {
-  const found = new Map<string, InstalledPackage>();
-  for (const paragraph of text.trim().split(/\n\n+/)) {
-    const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(paragraph)?.[1] ?? "";
-    if (field("Status") !== "install ok installed") continue;
-    const names = (list: string) => list.split(",").map((each) => each.split("|").map(nameOf));
-    const requires = [...names(field("Pre-Depends")), ...names(field("Depends"))].filter(([first]) => first !== "");
-    found.set(field("Package"), {
-      ...{ name: field("Package"), paragraph, requires },
-      isRequired: field("Essential") === "yes" || field("Priority") === "required",
-      provides: field("Provides").split(",").map(nameOf),
-    });
-  }
-  return found;
-}
-
-/** Returns a package's name without its version and architecture. */
-function nameOf(text: string): string {
-  return /^[^\s:(]*/.exec(text.trim())?.[0] ?? "";
-}
-
-function closure(installed: ReadonlyMap<string, InstalledPackage>, wanted: readonly string[]): InstalledPackage[] {
-  const providers = new Map(
-    [...installed.values()].flatMap((each) => each.provides.map((name) => [name, each] as const)),
+/** Returns dpkg's paragraphs of the required packages, of some others and of all that these depend on, by their names. */
+async function paragraphsOf(packages: readonly string[]): Promise<Map<string, string>> {
+  const list = (await readFile(`/${DPKG}/status`, "utf8")).trim().split(/\n\n+/);
+  const installed = new Map(
+    list
+      .filter((paragraph) => /^Status: install ok installed$/m.test(paragraph))
+      .map((paragraph) => [/^Package: (.*)$/m.exec(paragraph)?.[1] ?? "", paragraph] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
-  const required = [...installed.values()].filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  const chosen = new Set<InstalledPackage>();
-  const open = [...required, ...wanted].map((name) => [name]);
-  for (let names = open.pop(); names !== undefined; names = open.pop()) {
-    const alternatives = names.map((name) => installed.get(name) ?? providers.get(name));
-    const found = alternatives.find((each) => each !== undefined);
-    if (found === undefined) throw new Error(`${names.join(" | ")} is not installed on this machine`);
-    if (chosen.has(found)) continue;
-    chosen.add(found);
-    open.push(...found.requires.map((each) => [...each]));
-  }
-  return [...chosen].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const missing = packages.find((name) => !installed.has(name));
+  if (missing !== undefined) throw new Error(`${missing} is not installed on this machine`);
+  const isRequired = (paragraph: string) => /^(Essential: yes|Priority: required)$/m.test(paragraph);
+  const required = [...installed].filter(([, paragraph]) => isRequired(paragraph)).map(([name]) => name);
+  const kinds = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map((kind) => `--no-${kind}`);
+  const command = ["apt-cache", "depends", "--recurse", "--installed", ...kinds, ...required, ...packages];
+  // Lines without indentation name packages, also some that only an alternative names.
+  const names = new Set((await runCommand(command)).match(/^[a-z0-9][\w.+-]*/gm));
+  return new Map([...installed].filter(([name]) => names.has(name)));
 }
 
 /** Copies files and directories with their owners and modes; directories without their contents. */

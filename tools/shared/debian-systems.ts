@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makeCacheEntry } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { copySystem } from "./copied-system.ts";
+import { ownSuite } from "./debian-packages.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Debian 12 and 13. */
@@ -14,12 +15,6 @@ export function systemsObstacle(): string | null {
   if (process.getuid?.() !== 0) return "chroot needs root";
   if (Bun.which("debootstrap") !== null || SUITES.includes(ownSuite())) return null;
   return "debootstrap is missing (on Debian: apt install debootstrap)";
-}
-
-/** Returns the name of this machine's Debian release; empty on other systems. */
-function ownSuite(): string {
-  const text = existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : "";
-  return /^ID=debian$/m.test(text) ? (/^VERSION_CODENAME=(\w+)$/m.exec(text)?.[1] ?? "") : "";
 }
 
 /**

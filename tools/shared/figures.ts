@@ -1,4 +1,3 @@
-/** Bytes of a mebibyte. */
 export const MIB = 1024 ** 2;
 
 /** Returns the median; the mean of the two middle values of an even number. */
@@ -33,7 +32,6 @@ export async function medianTime(times: number, once: (index: number) => unknown
   return median(taken);
 }
 
-/** Runs a function and measures its duration. */
 export async function timed<T>(work: () => T | Promise<T>): Promise<{ readonly result: T; readonly seconds: number }> {
   const startedAt = performance.now();
   const result = await work();

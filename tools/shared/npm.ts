@@ -2,28 +2,21 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCacheEntry } from "../../src/files/index.ts";
-import { onlyOnce } from "./only-once.ts";
+import { onlyOnce } from "./python.ts";
 import { runCommand } from "./run-command.ts";
 
 /** The names of the files that pin the packages: exact versions, and the digests of all packages. */
 const PINS = ["package.json", "bun.lock"] as const;
-/** Time after which an installation is killed. */
 const INSTALLATION_MILLISECONDS = 300_000;
 
 /** Packages of npm, and the programs that run scripts with them. */
-export interface NpmPackages {
-  /** Folder with `node_modules`. */
-  readonly folder: string;
-  /** Path of the Node that is one of the packages. */
-  readonly node: string;
-}
-
 /**
- * Returns the packages that a folder pins, from the cache or from the user's own registry. No script of a package runs.
+ * Installs the packages that a folder pins, from the cache or from the user's own registry. No script of a package runs.
  * @param pins folder with package.json and bun.lock
+ * @returns the folder with `node_modules`, and the path of the Node that is one of the packages
  * @throws {CommandError} when the packages are unavailable, or differ from the lock file
  */
-export async function installNpmPackages(cacheRoot: string, pins: string): Promise<NpmPackages> {
+export async function installNpmPackages(cacheRoot: string, pins: string) {
   const texts = PINS.map((name) => readFileSync(join(pins, name), "utf8"));
   const digest = createHash("sha256")
     .update(JSON.stringify([process.platform, process.arch, ...texts]))
@@ -40,3 +33,5 @@ export async function installNpmPackages(cacheRoot: string, pins: string): Promi
       });
   return { folder, node: join(folder, "node_modules", `node-linux-${process.arch}`, "bin/node") };
 }
+
+export type NpmPackages = Awaited<ReturnType<typeof installNpmPackages>>;

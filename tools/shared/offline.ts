@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runAtOnce } from "./run-command.ts";
 
 /** Commands that create a network and mount namespace: as root, or as the root of a user namespace. */
 const UNSHARE_COMMANDS = [
@@ -28,11 +29,11 @@ export function offline(command: readonly string[]): string[] | null {
 if (import.meta.main) process.exitCode = await runIsolated(process.argv.slice(2));
 
 async function runIsolated(command: string[]): Promise<number> {
-  prepare("ip", "link", "set", "lo", "up");
+  runAtOnce("ip", "link", "set", "lo", "up");
   // With a name server that listens on loopback, DNS queries would not be counted.
   const nameServers = join(tmpdir(), `resolv-${crypto.randomUUID()}.conf`);
   await Bun.write(nameServers, `nameserver ${UNREACHABLE_ADDRESS}\n`);
-  prepare("mount", "--bind", nameServers, "/etc/resolv.conf");
+  runAtOnce("mount", "--bind", nameServers, "/etc/resolv.conf");
   await requireCounting();
   const before = countAttempts();
   const exitCode = await Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
@@ -40,11 +41,6 @@ async function runIsolated(command: string[]): Promise<number> {
   const attempts = countAttempts() - before;
   console.error(`offline: ${attempts === 0 ? "nothing tried" : `${attempts} attempts`} to reach the network`);
   return attempts === 0 ? exitCode : ATTEMPTED_EXIT_CODE;
-}
-
-function prepare(...command: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(command, { stderr: "pipe" });
-  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr}`);
 }
 
 /** Checks that the kernel counts a connection and a DNS query; without counting, a count of zero proves nothing. */

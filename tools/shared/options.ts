@@ -19,12 +19,10 @@ export interface Option<T> {
 /** Options by their names in camel case: `atOnce` is `--at-once` on the command line. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** The values of options. */
 export type Values<O extends Options> = {
   readonly [K in keyof O]: O[K] extends Option<infer T> ? T : never;
 };
 
-/** Declares an option without a value. */
 export function flag(does: string): Option<boolean> {
   return { does, placeholder: null, read: (given) => given.length > 0 };
 }
@@ -109,7 +107,6 @@ function listOf(names: readonly string[]): string {
   return listFormat.format(names).replace(", or ", " or ");
 }
 
-/** Returns the name of an option on the command line. */
 export function nameOnCommandLine(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { makeCacheEntry } from "../../src/files/index.ts";
-import { onlyOnce } from "./only-once.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Name of the folder of packages in a cache entry. By it Hypothesis knows that the packages are not the tested code. */
@@ -16,8 +15,6 @@ let python: Promise<string> | undefined;
  * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
  * output.
  * @param packages folder with the packages that the script imports, see installPythonPackages
- * @param schema schema of the answer
- * @param environment more variables of the script's environment
  * @throws {Error} with the last lines of the script's errors when it fails
  */
 export async function askPython<T extends TSchema>(
@@ -97,4 +94,15 @@ export function requirementsOf(constraints: string): string {
       .trim(),
   );
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/**
+ * Returns a command line that fills an entry of the cache, unless another process fills it at the same time: then it waits
+ * for that process and does nothing. The entry itself is created by makeCacheEntry.
+ */
+export function onlyOnce(cacheRoot: string, entry: string, command: readonly string[]): string[] {
+  const folder = join(cacheRoot, "tmp");
+  mkdirSync(folder, { recursive: true });
+  const lock = join(folder, `${createHash("sha256").update(entry).digest("hex").slice(0, 16)}.lock`);
+  return ["flock", lock, "sh", "-c", 'test -e "$0" || exec "$@"', join(cacheRoot, entry), ...command];
 }

@@ -34,6 +34,13 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   return output;
 }
 
+/** Runs a command that takes a moment. @returns its standard output @throws {Error} when it fails */
+export function runAtOnce(...command: readonly string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command]);
+  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr}`);
+  return stdout.toString();
+}
+
 function lastLines(text: string): string {
   return text.trim().split("\n").slice(-3).join(" / ").slice(-600);
 }

@@ -4,7 +4,6 @@ import { root } from "./checkout.ts";
 import { type Circumstances, circumstances } from "./circumstances.ts";
 import { flag } from "./options.ts";
 
-/** The header and the rows of a table. */
 export interface Table {
   readonly head: readonly string[];
   readonly lines: readonly (readonly string[])[];
@@ -25,7 +24,6 @@ export function asText({ head, lines }: Table): string {
     .join("\n");
 }
 
-/** Formats a table for a Markdown page. */
 export function asMarkdown({ head, lines }: Table): string {
   return [head, head.map(() => "---"), ...lines].map((line) => `| ${line.join(" | ")} |`).join("\n");
 }
@@ -49,14 +47,14 @@ export interface Report {
 }
 
 /**
- * Prints a report as text or as JSON, and stores it in a page of the documentation if requested.
- * @param page the page's path in the checkout, and the command that its markers name: `scripts/bench rows`
+ * Prints a report as text or as JSON, and stores it in docs/benchmarks.md if requested.
+ * @param command that the page's markers name: `scripts/bench rows`
  * @returns date, commit, machine and terms
  */
 export async function report(
   { terms, sections, pageOnly, figures }: Report,
   { json, write }: { readonly json: boolean; readonly write: boolean },
-  page: { readonly path: string; readonly command: string },
+  command: string,
 ): Promise<string> {
   const when = await circumstances(Date.now());
   const heading = headingOf(when, ...terms);
@@ -64,7 +62,7 @@ export async function report(
     [`${heading}:`, ...sections.map((one) => (typeof one === "string" ? one : format(one)))].join("\n\n");
   console.log(json ? JSON.stringify({ ...when, ...figures }, null, 2) : inForm(asText));
   const text = pageOnly === undefined ? inForm(asMarkdown) : `${inForm(asMarkdown)}\n\n${pageOnly}`;
-  if (write) writeGenerated(page.path, `${page.command} --write`, text);
+  if (write) writeGenerated("docs/benchmarks.md", `${command} --write`, text);
   return heading;
 }
 

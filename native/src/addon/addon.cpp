@@ -10,7 +10,7 @@
 
 #include <napi.h>
 
-// The addon's exports; their types are in src/speech/ggml.ts and in addon.ts of each family in src/speech/recognizer.
+// The addon's exports; their types are in src/runtimes/ggml.ts and in addon.ts of each family in src/speech/recognizer.
 namespace {
 
 Napi::Object define_addon(Napi::Env env, Napi::Object exports) {

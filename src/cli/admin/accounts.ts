@@ -1,28 +1,31 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
+  type Account,
   type AccountChanges,
   changeAccount,
   checkName,
   createAccount,
-  limitNames,
   listAccounts,
-  parseAccountLimits,
+  normalizeVocabulary,
   requireAccount,
   type Standing,
+  setVocabulary,
 } from "../../accounts/index.ts";
+import { values } from "../../database/index.ts";
 import { removeAccount } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
+import { limitNames, parseAccountLimits } from "../../usage/index.ts";
 import { switchVoices } from "../../voices/index.ts";
 import { UsageError } from "../command-error.ts";
-import { type JsonOption, print, readableTime, table } from "../output.ts";
-import { checkedBy, moment, wholeNumber } from "../parse-option.ts";
-import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
-import { accountJson } from "./account-json.ts";
+import { date, type JsonOption, optionalDate, print, printTable, readableTime, table } from "../output.ts";
+import { checkedBy, moment, parsedBy, someText, wholeNumber } from "../parse-option.ts";
+import { printable } from "../printable.ts";
+import { dataDirectoryOf, dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
+import { readSmallText } from "../small-file.ts";
 import { auditor, operator } from "./audit.ts";
 import { emptyLog } from "./empty-log.ts";
-import { vocabularyCommand } from "./vocabulary.ts";
 
 interface ChangeOptions extends JsonOption {
   readonly standing?: Standing;
@@ -54,22 +57,16 @@ function createCommand(): Command {
 
 function listCommand(): Command {
   return settingsCommand("list", "List the accounts.").action((options: JsonOption, command: Command) => {
-    const accounts = listAccounts(openStoreOf(command));
-    print(options, accounts.map(accountJson), () =>
-      table(
-        accounts,
-        {
-          NAME: ({ name }) => name,
-          STANDING: ({ standing }) => standing,
-          "SUBSCRIBED UNTIL": ({ subscribedUntil }) =>
-            subscribedUntil === null ? "forever" : subscribedUntil === 0 ? "none" : readableTime(subscribedUntil),
-          PRIORITY: ({ priority }) => String(priority),
-          ID: ({ id }) => id,
-          CREATED: ({ createdAt }) => readableTime(createdAt),
-        },
-        "no accounts; create one with: transcribe accounts create NAME",
-      ),
-    );
+    const none = "no accounts; create one with: transcribe accounts create NAME";
+    printTable(options, listAccounts(openStoreOf(command)), accountJson, none, {
+      NAME: ({ name }) => name,
+      STANDING: ({ standing }) => standing,
+      "SUBSCRIBED UNTIL": ({ subscribedUntil }) =>
+        subscribedUntil === null ? "forever" : subscribedUntil === 0 ? "none" : readableTime(subscribedUntil),
+      PRIORITY: ({ priority }) => String(priority),
+      ID: ({ id }) => id,
+      CREATED: ({ createdAt }) => readableTime(createdAt),
+    });
   });
 }
 
@@ -139,6 +136,60 @@ function limitsCommand(): Command {
     });
 }
 
+/** Largest file of a vocabulary, larger than any vocabulary. */
+const MAX_FILE_BYTES = 64 * 1024;
+
+interface VocabularyOptions extends JsonOption {
+  readonly file?: string;
+  readonly clear?: boolean;
+}
+
+/** transcribe accounts vocabulary ACCOUNT [TEXT] */
+function vocabularyCommand(): Command {
+  const description =
+    "Show or set the names and terms to expect in an account's recordings. A change applies to recordings created afterwards.";
+  return settingsCommand("vocabulary", description)
+    .argument("<account>", "its name or id", checkedBy(checkName))
+    .argument(
+      "[text]",
+      "names and terms in their correct spelling, separated by commas; at most about a hundred words",
+      parsedBy(normalizeVocabulary),
+    )
+    .option(
+      "--file <file>",
+      "read them from a file, one per line or separated by commas; - reads standard input",
+      someText,
+    )
+    .option("--clear", "remove the vocabulary")
+    .action(async (name: string, text: string | undefined, options: VocabularyOptions, command: Command) => {
+      const wanted = wantedOf(text, options);
+      // Loaded before root becomes the directory's owner, who may not be able to read this program's files.
+      const { requireShortEnough } = await import("./vocabulary-length.ts");
+      const settings = dataSettingsOf(command);
+      const dataDirectory = new DataDirectory(settings.storage.data_dir);
+      const store = openStoreIn(dataDirectory);
+      const account = requireAccount(store, name);
+      if (typeof wanted === "string") await requireShortEnough(wanted, settings, dataDirectory, store);
+      const current = wanted === undefined ? account : setVocabulary(store, account, auditor(), wanted);
+      print(options, accountJson(current), () => {
+        if (current.vocabulary === null) return `account ${current.name} has no vocabulary`;
+        if (wanted === undefined) return printable(current.vocabulary);
+        return `account ${current.name} has a new vocabulary, which applies to new recordings`;
+      });
+    });
+}
+
+/** Returns the requested vocabulary: undefined to show the current one, null to remove it. */
+function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions): string | null | undefined {
+  if ([text !== undefined, file !== undefined, clear === true].filter((given) => given).length > 1) {
+    throw new UsageError("give only one of: the text, --file, --clear");
+  }
+  if (clear === true) return null;
+  return file === undefined
+    ? text
+    : normalizeVocabulary(readSmallText(file === "-" ? 0 : file, "the vocabulary", MAX_FILE_BYTES));
+}
+
 function deleteCommand(): Command {
   const description =
     "Delete an account with its keys, workspaces and recordings. Recordings in progress are cancelled.";
@@ -188,4 +239,19 @@ function limitValue(text: string): number | "default" {
   if (text === "default") return text;
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It takes a whole number, or default.");
   return Number(text);
+}
+
+/** Converts an account to the format that commands print with --json. */
+function accountJson(account: Account) {
+  return {
+    id: account.id,
+    name: account.name,
+    standing: account.standing,
+    subscribed_until: optionalDate(account.subscribedUntil),
+    priority: account.priority,
+    limits: parseAccountLimits(account.limits),
+    vocabulary: account.vocabulary,
+    voices: account.voices,
+    created_at: date(account.createdAt),
+  };
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { findRunningServer, originOf } from "../../api/index.ts";
+import { findRunningServer, originOf } from "../../api-contract/index.ts";
 import { consolePath, createLink, removePassword, setPassword, signOutEverywhere } from "../../console/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";

@@ -1,4 +1,4 @@
-import { type Store, truncateLog } from "../../storage/index.ts";
+import { type Store, truncateLog } from "../../database/index.ts";
 
 /**
  * Removes deleted data from the write-ahead log of the database, after a deletion. Reports on stderr if another program

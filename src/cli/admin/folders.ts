@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { checkName, getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import {
   type AddedFolder,
@@ -16,10 +17,9 @@ import {
   removeFolder,
 } from "../../folders/index.ts";
 import { installedService } from "../../install/index.ts";
-import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { DataDirectory, type Store } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { UsageError } from "../command-error.ts";
-import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { date, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { absolutePath, checkedBy, languageCode, listOf, orEmpty, positiveNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import {
@@ -103,26 +103,20 @@ function listCommand(): Command {
       if (options.json !== true && folders.some(({ unread }) => unread > 0)) {
         process.stderr.write("not read are subfolders, and files whose names are not UTF-8; rename those files\n");
       }
-      const json = folders.map((folder) => toJson(store, folder, filesOf(folder)));
-      print(options, json, () =>
-        table(
-          folders,
-          {
-            PATH: ({ path }) => printable(path),
-            ACCOUNT: ({ accountId }) => getAccount(store, accountId)?.name ?? "-",
-            FORMATS: ({ formats }) => formats.join(","),
-            WAITING: ({ waiting }) => String(waiting),
-            INCOMPLETE: ({ incomplete }) => String(incomplete.length),
-            "IN PROGRESS": (folder) => String(filesOf(folder).length),
-            DONE: ({ done }) => String(done),
-            FAILED: ({ failed }) => String(failed),
-            "NOT READ": ({ unread }) => String(unread),
-            "LAST VISIT": ({ seenAt }) => readableTime(seenAt),
-            STATE: stateOf,
-          },
-          "no folders; watch one with: transcribe folders add PATH --account NAME",
-        ),
-      );
+      const none = "no folders; watch one with: transcribe folders add PATH --account NAME";
+      printTable(options, folders, (folder) => toJson(store, folder, filesOf(folder)), none, {
+        PATH: ({ path }) => printable(path),
+        ACCOUNT: ({ accountId }) => getAccount(store, accountId)?.name ?? "-",
+        FORMATS: ({ formats }) => formats.join(","),
+        WAITING: ({ waiting }) => String(waiting),
+        INCOMPLETE: ({ incomplete }) => String(incomplete.length),
+        "IN PROGRESS": (folder) => String(filesOf(folder).length),
+        DONE: ({ done }) => String(done),
+        FAILED: ({ failed }) => String(failed),
+        "NOT READ": ({ unread }) => String(unread),
+        "LAST VISIT": ({ seenAt }) => readableTime(seenAt),
+        STATE: stateOf,
+      });
     },
   );
 }
@@ -171,6 +165,8 @@ function formatList(text: string): ExportFormat[] {
 
 /** @throws {UsageError} when the speech model in use does not know the language */
 async function languageOf(text: string, settings: Settings, store: Store): Promise<string> {
+  // Loaded only here: the server's modules take longer to load than the other commands run.
+  const { openProgramParts, readSpeechModels } = await import("../../server/index.ts");
   const { files, close } = await openProgramParts(settings);
   try {
     if (files instanceof Error) throw files;

@@ -1,18 +1,16 @@
 import { Command } from "commander";
+import { checkName, requireAccount, requireWorkspace } from "../../accounts/index.ts";
 import {
   type ApiKey,
   checkedKeyName,
-  checkName,
   createKey,
   listKeys,
-  requireAccount,
-  requireWorkspace,
   revokeKey,
   rotateKey,
   type Scope,
   scopes,
-} from "../../accounts/index.ts";
-import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+} from "../../keys/index.ts";
+import { date, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, duration, futureMoment, listOf, parsedBy, resourceId } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
@@ -63,21 +61,15 @@ function listCommand(): Command {
     .action((options: JsonOption & { account?: string }, command: Command) => {
       const store = openStoreOf(command);
       const keys = listKeys(store, options.account === undefined ? null : requireAccount(store, options.account));
-      print(options, keys.map(toJson), () =>
-        table(
-          keys,
-          {
-            ID: ({ id }) => id,
-            KEY: ({ hint }) => `${hint}…`,
-            NAME: ({ name }) => name,
-            CREATED: ({ createdAt }) => readableTime(createdAt),
-            "LAST USED": ({ lastUsedAt }) => readableTime(lastUsedAt),
-            EXPIRES: ({ expiresAt }) => readableTime(expiresAt),
-            REVOKED: ({ revokedAt }) => readableTime(revokedAt),
-          },
-          "no keys; create one with: transcribe keys create --account NAME",
-        ),
-      );
+      printTable(options, keys, toJson, "no keys; create one with: transcribe keys create --account NAME", {
+        ID: ({ id }) => id,
+        KEY: ({ hint }) => `${hint}…`,
+        NAME: ({ name }) => name,
+        CREATED: ({ createdAt }) => readableTime(createdAt),
+        "LAST USED": ({ lastUsedAt }) => readableTime(lastUsedAt),
+        EXPIRES: ({ expiresAt }) => readableTime(expiresAt),
+        REVOKED: ({ revokedAt }) => readableTime(revokedAt),
+      });
     });
 }
 

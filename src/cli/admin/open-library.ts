@@ -1,7 +1,8 @@
-import { Usage } from "../../accounts/index.ts";
+import type { Store } from "../../database/index.ts";
 import { Library, LibraryError, type Refusal, type RerunRefusal } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import type { DataDirectory, Store } from "../../storage/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
+import { Usage } from "../../usage/index.ts";
 import { CommandError } from "../command-error.ts";
 
 /** Returns the recordings of a data directory, for a command. */

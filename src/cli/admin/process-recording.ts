@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { Recording } from "../../database/index.ts";
 import type { SpeechModel } from "../../models/index.ts";
-import type { Recording } from "../../recordings/index.ts";
 import { validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";

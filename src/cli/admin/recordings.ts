@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import { checkName, requireAccount } from "../../accounts/index.ts";
+import { type Recording, type Store, values } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
-import type { Recording, Status, Transcript } from "../../recordings/index.ts";
-import { type Store, values } from "../../storage/index.ts";
+import type { Status } from "../../recordings/index.ts";
+import type { Transcript } from "../../transcripts/index.ts";
 import { nameOfActor } from "../../users/index.ts";
-import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { date, facts, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, listOf, positiveNumber, resourceId } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, settingsCommand } from "../settings-options.ts";
 import { operator } from "./audit.ts";
@@ -20,19 +21,28 @@ export function recordingsCommand(): Command {
     .addCommand(showCommand())
     .addCommand(processCommand())
     .addCommand(
-      changeCommand("hold", "Protect a recording from deletion.", (library, id) => setHold(library, id, true)),
+      changeCommand("hold", "Protect a recording from deletion.", "held", (library, id) =>
+        library.hold(operator(), id, true),
+      ),
     )
     .addCommand(
-      changeCommand("release", "Allow the deletion of a held recording.", (library, id) => setHold(library, id, false)),
+      changeCommand("release", "Allow the deletion of a held recording.", "released", (library, id) =>
+        library.hold(operator(), id, false),
+      ),
     )
     .addCommand(
       changeCommand(
         "cancel",
         "Cancel a queued or processing recording, which becomes failed, or the processing of one that is processed again.",
-        cancel,
+        "cancelled; a server that processes it stops within two seconds",
+        (library, id) => library.cancel(operator(), id),
       ),
     )
-    .addCommand(changeCommand("delete", "Delete a recording with its audio and its transcript.", remove));
+    .addCommand(
+      changeCommand("delete", "Delete a recording with its audio and its transcript.", "deleted", (library, id) =>
+        library.remove(operator(), id),
+      ),
+    );
 }
 
 function listCommand(): Command {
@@ -50,22 +60,15 @@ function listCommand(): Command {
         accountId: options.account === undefined ? undefined : requireAccount(store, options.account).id,
         statuses: options.status,
       };
-      const recordings = library.list(operator(), filter, options.limit);
-      print(options, recordings.map(toJson), () =>
-        table(
-          recordings,
-          {
-            ID: ({ id }) => id,
-            STATUS: ({ heldAt, status }) => (heldAt === null ? status : `${status} (held)`),
-            STEP: ({ step }) => step ?? "-",
-            "%": ({ percent }) => String(percent ?? "-"),
-            SECONDS: ({ durationSeconds }) => durationSeconds?.toFixed(1) ?? "-",
-            CREATED: ({ createdAt }) => readableTime(createdAt),
-            FAILURE: ({ failureCause, failureReason }) => failureCause ?? failureReason ?? "-",
-          },
-          "no recordings",
-        ),
-      );
+      printTable(options, library.list(operator(), filter, options.limit), toJson, "no recordings", {
+        ID: ({ id }) => id,
+        STATUS: ({ heldAt, status }) => (heldAt === null ? status : `${status} (held)`),
+        STEP: ({ step }) => step ?? "-",
+        "%": ({ percent }) => String(percent ?? "-"),
+        SECONDS: ({ durationSeconds }) => durationSeconds?.toFixed(1) ?? "-",
+        CREATED: ({ createdAt }) => readableTime(createdAt),
+        FAILURE: ({ failureCause, failureReason }) => failureCause ?? failureReason ?? "-",
+      });
     });
 }
 
@@ -103,60 +106,40 @@ function showCommand(): Command {
 /** Shows up to 10,000 revisions, which is the number that is stored. */
 function showRevisions(options: JsonOption, store: Store, transcript: Transcript): void {
   const revisions = transcript.revisions(null, 10_000);
-  const json = revisions.map(({ number, author, at, action, segments }) => ({
+  const toJson = ({ number, author, at, action, segments }: (typeof revisions)[number]) => ({
     ...{ number, action, segments },
     author: nameOfActor(store, author),
     at: date(at),
-  }));
-  print(options, json, () =>
-    table(
-      revisions,
-      {
-        REVISION: ({ number }) => String(number),
-        AT: ({ at }) => readableTime(at),
-        AUTHOR: ({ author }) => nameOfActor(store, author),
-        CORRECTION: ({ action }) => action,
-        SEGMENTS: ({ segments }) => String(segments),
-      },
-      "nobody has corrected the transcript",
-    ),
-  );
+  });
+  printTable(options, revisions, toJson, "nobody has corrected the transcript", {
+    REVISION: ({ number }) => String(number),
+    AT: ({ at }) => readableTime(at),
+    AUTHOR: ({ author }) => nameOfActor(store, author),
+    CORRECTION: ({ action }) => action,
+    SEGMENTS: ({ segments }) => String(segments),
+  });
 }
 
 function partsBy<T extends { readonly parts: number }>(counts: readonly T[], nameOf: (count: T) => string): string {
   return counts.map((count) => `${nameOf(count)} ${count.parts}`).join(", ");
 }
 
-/** Returns a command that changes one recording; `change` returns a message about the change. */
+/** Returns a command that changes one recording. @param done what the recording is then */
 function changeCommand(
   name: string,
   description: string,
-  change: (library: Library, id: string) => string | Promise<string>,
+  done: string,
+  change: (library: Library, id: string) => unknown,
 ): Command {
   return settingsCommand(name, description)
     .argument("<id>", "the recording's id", resourceId)
     .action(async (id: string, options: JsonOption, command: Command) => {
       const { store, library } = openLibrary(command);
       const before = await orRefused(id, () => library.require(operator(), id));
-      const done = await orRefused(id, () => change(library, id));
+      await orRefused(id, () => change(library, id));
       if (name === "delete") await emptyLog(store);
-      print(options, toJson(library.find(id) ?? before), () => done);
+      print(options, toJson(library.find(id) ?? before), () => `recording ${id} is ${done}`);
     });
-}
-
-function setHold(library: Library, id: string, isHeld: boolean): string {
-  library.hold(operator(), id, isHeld);
-  return `recording ${id} is ${isHeld ? "held" : "released"}`;
-}
-
-async function cancel(library: Library, id: string): Promise<string> {
-  await library.cancel(operator(), id);
-  return `recording ${id} is cancelled; a server that processes it stops within two seconds`;
-}
-
-async function remove(library: Library, id: string): Promise<string> {
-  await library.remove(operator(), id);
-  return `recording ${id} is deleted`;
 }
 
 function openLibrary(command: Command): { readonly store: Store; readonly library: Library } {

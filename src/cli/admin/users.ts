@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { checkName, getAccount, requireAccount } from "../../accounts/index.ts";
-import { type Store, values } from "../../storage/index.ts";
+import { type Store, values } from "../../database/index.ts";
 import { isEmailAddress } from "../../text/index.ts";
 import {
   accountIdsOf,
@@ -18,7 +18,7 @@ import {
   type User,
 } from "../../users/index.ts";
 import { UsageError } from "../command-error.ts";
-import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { date, facts, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, each, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { readPassword } from "../read-password.ts";
@@ -44,8 +44,8 @@ export function usersCommand(): Command {
     .addCommand(showCommand())
     .addCommand(setCommand())
     .addCommand(passwordCommand())
-    .addCommand(disableCommand())
-    .addCommand(enableCommand())
+    .addCommand(switchCommand("disable", "Keep a user from signing in; the sessions end at once.", true))
+    .addCommand(switchCommand("enable", "Let a disabled user sign in again.", false))
     .addCommand(deleteCommand());
 }
 
@@ -72,26 +72,17 @@ function createCommand(): Command {
 function listCommand(): Command {
   return settingsCommand("list", "List the users.").action((options: JsonOption, command: Command) => {
     const store = openStoreOf(command);
-    const users = listUsers(store);
-    print(
-      options,
-      users.map((user) => toJson(store, user)),
-      () =>
-        table(
-          users,
-          {
-            NAME: ({ name }) => printable(name),
-            "E-MAIL": ({ email }) => printable(email ?? "-"),
-            ROLE: ({ role }) => role,
-            ACCOUNTS: (user) => accountText(store, user),
-            "SIGNS IN BY": ({ issuer }) => printable(issuer ?? "password"),
-            "LAST SIGN-IN": ({ lastSignInAt }) => readableTime(lastSignInAt),
-            STATUS: ({ disabledAt }) => (disabledAt === null ? "active" : "disabled"),
-            ID: ({ id }) => id,
-          },
-          "no users; create one with: transcribe users create EMAIL --role member --account NAME",
-        ),
-    );
+    const none = "no users; create one with: transcribe users create EMAIL --role member --account NAME";
+    printTable(options, listUsers(store), (user) => toJson(store, user), none, {
+      NAME: ({ name }) => printable(name),
+      "E-MAIL": ({ email }) => printable(email ?? "-"),
+      ROLE: ({ role }) => role,
+      ACCOUNTS: (user) => accountText(store, user),
+      "SIGNS IN BY": ({ issuer }) => printable(issuer ?? "password"),
+      "LAST SIGN-IN": ({ lastSignInAt }) => readableTime(lastSignInAt),
+      STATUS: ({ disabledAt }) => (disabledAt === null ? "active" : "disabled"),
+      ID: ({ id }) => id,
+    });
   });
 }
 
@@ -150,22 +141,12 @@ function passwordCommand(): Command {
   );
 }
 
-function disableCommand(): Command {
-  return userCommand("disable", "Keep a user from signing in; the sessions end at once.").action(
-    (sought: string, options: JsonOption, command: Command) => switchUser(sought, true, options, command),
-  );
-}
-
-function enableCommand(): Command {
-  return userCommand("enable", "Let a disabled user sign in again.").action(
-    (sought: string, options: JsonOption, command: Command) => switchUser(sought, false, options, command),
-  );
-}
-
-function switchUser(sought: string, isDisabled: boolean, options: JsonOption, command: Command): void {
-  const store = openStoreOf(command);
-  const user = setDisabled(store, requireUser(store, sought), isDisabled, auditor());
-  print(options, toJson(store, user), () => `${isDisabled ? "disabled" : "enabled"} user ${user.id}`);
+function switchCommand(name: string, description: string, isDisabled: boolean): Command {
+  return userCommand(name, description).action((sought: string, options: JsonOption, command: Command) => {
+    const store = openStoreOf(command);
+    const user = setDisabled(store, requireUser(store, sought), isDisabled, auditor());
+    print(options, toJson(store, user), () => `${name}d user ${user.id}`);
+  });
 }
 
 function deleteCommand(): Command {

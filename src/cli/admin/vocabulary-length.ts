@@ -1,8 +1,9 @@
 import { runtimeDirectoryOf, type Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import { SpeechModels } from "../../models/index.ts";
 import { programFiles } from "../../program/index.ts";
 import { familyOf } from "../../speech/index.ts";
-import type { DataDirectory, Store } from "../../storage/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { checkName, requireAccount } from "../../accounts/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { Store } from "../../database/index.ts";
 import { isVoiceName, MAX_NAME_CHARACTERS, type Voice, Voices, VoicesError } from "../../voices/index.ts";
 import { CommandError } from "../command-error.ts";
-import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { date, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, resourceId } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
@@ -27,24 +27,18 @@ function listCommand(): Command {
     .action((options: JsonOption & { account: string }, command: Command) => {
       const store = openStoreOf(command);
       const account = requireAccount(store, options.account);
-      const found = new Voices(store).list(account.id);
-      const columns = {
-        NAME: ({ name }: Voice) => printable(name),
-        RECORDINGS: ({ examples }: Voice) => String(examples),
-        SECONDS: ({ seconds }: Voice) => seconds.toFixed(1),
-        USABLE: ({ isCurrent }: Voice) => (isCurrent ? "yes" : "no: of another embedding model"),
-        BY: ({ createdBy }: Voice) => printable(createdBy),
-        CREATED: ({ createdAt }: Voice) => readableTime(createdAt),
-        ID: ({ id }: Voice) => id,
-      };
       const none = account.voices
         ? "no voices"
         : `account ${account.name} does not remember voices; to change that: transcribe accounts set ${account.name} --voices on`;
-      print(
-        options,
-        found.map((voice) => toJson(voice, account.id)),
-        () => table(found, columns, none),
-      );
+      printTable(options, new Voices(store).list(account.id), (voice) => toJson(voice, account.id), none, {
+        NAME: ({ name }) => printable(name),
+        RECORDINGS: ({ examples }) => String(examples),
+        SECONDS: ({ seconds }) => seconds.toFixed(1),
+        USABLE: ({ isCurrent }) => (isCurrent ? "yes" : "no: of another embedding model"),
+        BY: ({ createdBy }) => printable(createdBy),
+        CREATED: ({ createdAt }) => readableTime(createdAt),
+        ID: ({ id }) => id,
+      });
     });
 }
 

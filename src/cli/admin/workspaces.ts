@@ -8,7 +8,7 @@ import {
   requireWorkspace,
   type Workspace,
 } from "../../accounts/index.ts";
-import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { date, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { checkedBy } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
@@ -30,12 +30,11 @@ export function workspacesCommand(): Command {
     (options: WorkspaceOptions, command: Command) => {
       const store = openStoreOf(command);
       const workspaces = listWorkspaces(store, requireAccount(store, options.account));
-      const columns = {
-        NAME: ({ name }: Workspace) => name,
-        ID: ({ id }: Workspace) => id,
-        CREATED: ({ createdAt }: Workspace) => readableTime(createdAt),
-      };
-      print(options, workspaces.map(toJson), () => table(workspaces, columns, "no workspaces"));
+      printTable(options, workspaces, toJson, "no workspaces", {
+        NAME: ({ name }) => name,
+        ID: ({ id }) => id,
+        CREATED: ({ createdAt }) => readableTime(createdAt),
+      });
     },
   );
   const remove = subcommand("delete", "Delete a workspace that has neither keys nor recordings.")

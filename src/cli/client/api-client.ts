@@ -14,7 +14,7 @@ import {
   segmentSchema,
   type TranscriptionResource,
   transcriptionSchema,
-} from "../../api/index.ts";
+} from "../../api-contract/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import { basename } from "../byte-names.ts";

@@ -4,11 +4,6 @@ import { join } from "node:path";
 import { codeOf, messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 
-/** Returns the path of the user's key file (XDG base directories). */
-function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
-  return join(environment.XDG_CONFIG_HOME || join(environment.HOME || homedir(), ".config"), "transcribe", "key");
-}
-
 /**
  * Finds the API key: in `keyFile` if it is given, else in the environment, else in the user's key file. The command
  * line can't contain a key, because every user of the machine can read it.
@@ -20,7 +15,9 @@ export function findApiKey(keyFile: string | undefined, environment: NodeJS.Proc
     if (named === null) throw new CommandError(`there is no key file ${keyFile}`, exitCodes.refused);
     return named;
   }
-  const userFile = defaultKeyPath(environment);
+  // XDG base directories.
+  const configHome = environment.XDG_CONFIG_HOME || join(environment.HOME || homedir(), ".config");
+  const userFile = join(configHome, "transcribe", "key");
   const found = environment.TRANSCRIBE_API_KEY?.trim() || readKeyFile(userFile);
   if (found !== null) return found;
   throw new CommandError(

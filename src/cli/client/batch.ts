@@ -1,5 +1,5 @@
 import type { PauseReason } from "../../../sdk/typescript/src/index.ts";
-import type { SegmentResource, TranscriptionResource } from "../../api/index.ts";
+import type { SegmentResource, TranscriptionResource } from "../../api-contract/index.ts";
 import { isOpen } from "../../recordings/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Command } from "commander";
-import { basePath, baseUrlOf, findRunningServer, trustOf } from "../../api/index.ts";
+import { basePath, baseUrlOf, findRunningServer, trustOf } from "../../api-contract/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";

@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
-import type { TranscriptionResource } from "../../api/index.ts";
+import type { TranscriptionResource } from "../../api-contract/index.ts";
+import { values } from "../../database/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import type { Status } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
-import { facts, type JsonOption, print, readableTime, table } from "../output.ts";
+import { facts, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { makeOutputDirectory, outputOption, planOutputs, standardOutput, writeOutput } from "../outputs.ts";
 import { each, listOf, positiveNumber, resourceId } from "../parse-option.ts";
 import { printable } from "../printable.ts";
@@ -28,22 +28,16 @@ export function listCommand(): Command {
       withClient(command, async (client) => {
         const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
         const found = await client.list(limit, options.status?.join(","));
-        print(options, found, () =>
-          table(
-            found,
-            {
-              ID: ({ id }) => printable(id),
-              STATUS: ({ status, failure_reason, progress }) => {
-                const detail = failure_reason ?? progress.step;
-                return detail === null ? status : `${status} (${detail})`;
-              },
-              SECONDS: ({ duration_seconds }) => String(duration_seconds ?? "-"),
-              CREATED: ({ created_at }) => readableTime(created_at),
-              SOURCE: ({ source }) => printable(source.name ?? source.url ?? "-"),
-            },
-            "no recordings",
-          ),
-        );
+        printTable(options, found, (each) => each, "no recordings", {
+          ID: ({ id }) => printable(id),
+          STATUS: ({ status, failure_reason, progress }) => {
+            const detail = failure_reason ?? progress.step;
+            return detail === null ? status : `${status} (${detail})`;
+          },
+          SECONDS: ({ duration_seconds }) => String(duration_seconds ?? "-"),
+          CREATED: ({ created_at }) => readableTime(created_at),
+          SOURCE: ({ source }) => printable(source.name ?? source.url ?? "-"),
+        });
       }),
   );
 }

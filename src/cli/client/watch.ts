@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { TranscriptionResource } from "../../api/index.ts";
-import { values } from "../../storage/index.ts";
+import type { TranscriptionResource } from "../../api-contract/index.ts";
+import { values } from "../../database/index.ts";
 import { CommandError, exitCodes, throwAll } from "../command-error.ts";
 import { interruptedWith } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
@@ -31,7 +31,8 @@ async function watch(
   // Checks the key first, so that a refused key is reported once and not for each id.
   await client.checkKey();
   using board = new ProgressBoard();
-  const ids = named.length > 0 ? [...new Set(named)] : await openIds(client);
+  const open = named.length > 0 ? [] : await client.list(Number.POSITIVE_INFINITY, values.openStates.join(","));
+  const ids = named.length > 0 ? [...new Set(named)] : open.map(({ id }) => id).reverse();
   if (ids.length === 0) board.note("no recording is queued or processing");
   const ended: TranscriptionResource[] = [];
   const faults: CommandError[] = [];
@@ -70,9 +71,4 @@ async function watch(
     if (json === true) print({ json }, ended, () => "");
   }
   throwAll(faults);
-}
-
-async function openIds(client: ApiClient): Promise<string[]> {
-  const open = await client.list(Number.POSITIVE_INFINITY, values.openStates.join(","));
-  return open.map(({ id }) => id).reverse();
 }

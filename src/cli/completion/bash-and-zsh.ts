@@ -2,9 +2,6 @@ import type { Place, Values } from "./places.ts";
 
 /** Returns the script for bash: one function that derives the place from the words before the cursor. */
 export function bashScript(places: readonly Place[]): string {
-  const valueCases = valuePatterns(places).map(
-    ([patterns, values]) => `    ${patterns}) ${offerInBash(values)}; return ;;`,
-  );
   const placeCases = places.map(({ at, commands, options, argument }) => {
     const rest = commands.length > 0 ? commands.map(({ name }) => name) : argument;
     const names = options.flatMap((option) => option.names);
@@ -27,7 +24,7 @@ _transcribe() {
   done
   COMPREPLY=()
   case "$at:$prev" in
-${valueCases.join("\n")}
+${valueCases(places, "", offerInBash)}
   esac
   case "$at" in
 ${placeCases.join("\n")}
@@ -45,9 +42,6 @@ function offerInBash(values: Values): string {
 
 /** Returns the script for zsh, to be stored as _transcribe in a directory of fpath, or sourced after compinit. */
 export function zshScript(places: readonly Place[]): string {
-  const valueCases = valuePatterns(places).map(
-    ([patterns, values]) => `    (${patterns}) ${offerInZsh(values)}; return ;;`,
-  );
   const placeCases = places.map(({ at, commands, options, argument }) => {
     const rest = commands.length > 0 ? describeInZsh("command", commands) : argument && offerInZsh(argument);
     const named = options.flatMap(({ names, description }) => names.map((name) => ({ name, description })));
@@ -72,7 +66,7 @@ _transcribe() {
     esac
   done
   case "$at:$prev" in
-${valueCases.join("\n")}
+${valueCases(places, "(", offerInZsh)}
   esac
   case "$at" in
 ${placeCases.join("\n")}
@@ -105,13 +99,15 @@ function commandPatterns(places: readonly Place[]): string {
   return places.flatMap(({ at }) => (at === "" ? [] : [quoted(at)])).join("|");
 }
 
-/** Returns, for each option that takes a value, its `case` patterns (`at:option`) and its values. */
-function valuePatterns(places: readonly Place[]): [patterns: string, values: Values][] {
-  return places.flatMap(({ at, options }) =>
-    options.flatMap(({ names, values }): [string, Values][] =>
-      values === null ? [] : [[names.map((name) => quoted(`${at}:${name}`)).join("|"), values]],
-    ),
+/** Returns the cases of all options that take a value, whose patterns are `at:option`. */
+function valueCases(places: readonly Place[], opening: "" | "(", offer: (values: Values) => string): string {
+  const cases = places.flatMap(({ at, options }) =>
+    options.flatMap(({ names, values }) => {
+      const patterns = names.map((name) => quoted(`${at}:${name}`)).join("|");
+      return values === null ? [] : [`    ${opening}${patterns}) ${offer(values)}; return ;;`];
+    }),
   );
+  return cases.join("\n");
 }
 
 function quoted(text: string): string {

@@ -1,7 +1,7 @@
 import { Kind, type TSchema } from "@sinclair/typebox";
-import type { Argument, Command, Option } from "commander";
-import { scopes } from "../../accounts/index.ts";
+import type { Command, Option } from "commander";
 import { settingEntries } from "../../config/index.ts";
+import { scopes } from "../../keys/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 
 /** Possible values of an option or argument: file names, one of a list, or any text, which can't be completed. */
@@ -45,7 +45,7 @@ export function completionPlaces(program: Command, at = ""): Place[] {
     at,
     commands: commands.map((command) => ({ name: command.name(), description: firstSentence(command.description()) })),
     options: [...program.options.map(toOption), help],
-    argument: argument === undefined ? null : valuesOf(argument),
+    argument: argument === undefined ? null : (argument.argChoices ?? meanings[argument.name()] ?? "anything"),
   };
   return [place, ...commands.flatMap((command) => completionPlaces(command, `${at} ${command.name()}`))];
 }
@@ -66,10 +66,6 @@ function optionValues(option: Option): Values {
   if (entry !== undefined) return entry.path.endsWith("_dir") ? "files" : choicesOf(entry.schema);
   const placeholder = /[<[]([a-z-]+)/.exec(option.flags)?.[1] ?? "";
   return meanings[placeholder] ?? "anything";
-}
-
-function valuesOf(argument: Argument): Values {
-  return argument.argChoices ?? meanings[argument.name()] ?? "anything";
 }
 
 function choicesOf(schema: TSchema): Values {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import {
   findModel,
   type InstalledModel,
@@ -11,7 +12,7 @@ import {
 } from "../../models/index.ts";
 import { type ProgramFiles, programFiles } from "../../program/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import { DataDirectory, type Store } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
 

@@ -1,5 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import { type Command, InvalidArgumentError } from "commander";
+import { NewFile } from "../../disk/index.ts";
 import {
   builtInPath,
   findModel,
@@ -13,7 +14,6 @@ import {
   writeBundle,
 } from "../../models/index.ts";
 import { validateModelFile } from "../../speech/index.ts";
-import { NewFile } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";

@@ -1,5 +1,5 @@
 /** Result of comparing a text with its reference. */
-export interface TextErrors {
+interface TextErrors {
   /** Insertions, deletions and substitutions that turn the reference into the text. */
   readonly errors: number;
   /** Number of words or characters in the reference. */

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { audit } from "../../accounts/index.ts";
+import { chooseCpuLibraryFor, NoCpuLibraryError } from "../../devices/index.ts";
 import { findModel, type SpeechModel } from "../../models/index.ts";
-import { chooseCpuLibraryFor, NoCpuLibraryError, readModelLanguages, validateModelFile } from "../../speech/index.ts";
+import { readModelLanguages, validateModelFile } from "../../speech/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { auditor } from "../admin/audit.ts";
 import { CommandError } from "../command-error.ts";

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { scopes } from "../../accounts/index.ts";
-import { values } from "../../storage/index.ts";
-import { countSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
+import { values } from "../../database/index.ts";
+import { scopes } from "../../keys/index.ts";
+import type { Routes } from "./route.ts";
+import { countSchema, cursorSchema, limitSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
 
 const scopeSchema = Type.Union(scopes.map((scope) => Type.Literal(scope)));
 
@@ -50,7 +51,6 @@ const accountSchema = Type.Object({
 });
 export type Account = Static<typeof accountSchema>;
 
-/** GET accounts?cursor=&limit=: oldest first; `limit` 1–100, default 50. */
 export const accountPageSchema = Type.Object({
   accounts: Type.Array(accountSchema),
   /** All scopes that a key may have. */
@@ -59,19 +59,34 @@ export const accountPageSchema = Type.Object({
 });
 export type AccountPage = Static<typeof accountPageSchema>;
 
-/** POST keys. A key that is created without scopes has all of them. */
-export const newKeySchema = Type.Object(
-  {
-    account: Type.String(),
-    name: Type.String({ minLength: 1, maxLength: 100 }),
-    workspace: Type.Optional(nullable(Type.String())),
-    scopes: Type.Optional(Type.Array(scopeSchema, { minItems: 1, uniqueItems: true })),
-    expires_in_days: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3650 }))),
-  },
-  { additionalProperties: false },
-);
-export type NewKey = Static<typeof newKeySchema>;
-
-/** Response to POST keys, 201. Only this response contains the key's secret. DELETE keys/ID returns the revoked key. */
 export const createdKeySchema = Type.Object({ key: keySchema, secret: Type.String() });
-export type CreatedKey = Static<typeof createdKeySchema>;
+
+/** Accounts with their usage, and their keys. */
+export const accountRoutes = {
+  /** Oldest first. */
+  accounts: {
+    at: "GET /accounts",
+    access: "operator",
+    query: Type.Object({ cursor: cursorSchema, limit: limitSchema(100, 50) }),
+    answer: accountPageSchema,
+  },
+  /** A key that is created without scopes has all of them. Only this response contains the key's secret. */
+  createKey: {
+    at: "POST /keys",
+    access: "operator",
+    body: Type.Object(
+      {
+        account: Type.String(),
+        name: Type.String({ minLength: 1, maxLength: 100 }),
+        workspace: Type.Optional(nullable(Type.String())),
+        scopes: Type.Optional(Type.Array(scopeSchema, { minItems: 1, uniqueItems: true })),
+        expires_in_days: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3650 }))),
+      },
+      { additionalProperties: false },
+    ),
+    answer: createdKeySchema,
+    status: 201,
+  },
+  /** Returns the revoked key. */
+  revokeKey: { at: "DELETE /keys/:id", access: "operator", answer: keySchema },
+} as const satisfies Routes;

@@ -1,22 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { corrections } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
+import { values } from "../../database/index.ts";
+import { correctionSchema, placeSchema, replacementSchema } from "../../transcripts/index.ts";
+import { type Routes, withDefault } from "./route.ts";
 import { countSchema, markSchema, nullable, secondsSchema, timeSchema } from "./shared.ts";
 import { segmentSchema } from "./transcript.ts";
 
-const page = Type.String({ pattern: "^[A-Za-z0-9-]{8,64}$", description: "the id of a page" });
+const editorSchema = Type.String({ pattern: "^[A-Za-z0-9-]{8,64}$", description: "the id of a page" });
 
-/** POST recordings/ID/corrections. */
-export const correctionRequestSchema = Type.Object(
+const correctionRequestSchema = Type.Object(
   {
     /** Id of the page, and the number of its request: a request that the same person repeats changes nothing. */
-    editor: page,
+    editor: editorSchema,
     sequence: countSchema,
     /** The latest revision whose text the person has seen: a later one of the same segments is a conflict. */
     seen: countSchema,
     /** The latest revision that the page shows, after which the response has the changes. */
     shown: countSchema,
-    correction: corrections.correctionSchema,
+    correction: correctionSchema,
   },
   { additionalProperties: false },
 );
@@ -27,7 +27,6 @@ export type Correction = CorrectionRequest["correction"];
 const spliceSchema = Type.Object({ index: countSchema, removed: countSchema, segments: Type.Array(segmentSchema) });
 export type Splice = Static<typeof spliceSchema>;
 
-/** GET recordings/ID/changes?seen=&editor=: what has changed after the revision `seen`. */
 export const changesSchema = Type.Object({
   /** Number of the latest revision. */
   revision: countSchema,
@@ -38,7 +37,6 @@ export const changesSchema = Type.Object({
 });
 export type Changes = Static<typeof changesSchema>;
 
-/** Response to a correction; 409 `changed_meanwhile` if somebody has changed the same segments. */
 export const correctedSchema = Type.Composite([
   changesSchema,
   Type.Object({
@@ -47,7 +45,7 @@ export const correctedSchema = Type.Composite([
     /** Number of the revision that this one continues and replaces, while a person types in a segment. */
     replaces: nullable(countSchema),
     /** `after` of the next request, if `replace` or `restore` is not complete. */
-    next: nullable(corrections.placeSchema),
+    next: nullable(placeSchema),
   }),
 ]);
 export type Corrected = Static<typeof correctedSchema>;
@@ -62,7 +60,6 @@ const revisionSchema = Type.Object({
 });
 export type Revision = Static<typeof revisionSchema>;
 
-/** GET recordings/ID/revisions?before=: up to 100 revisions, newest first. */
 export const revisionPageSchema = Type.Object({
   revisions: Type.Array(revisionSchema),
   /** Value of `before` for the next page; null on the last one. */
@@ -73,10 +70,6 @@ export type RevisionPage = Static<typeof revisionPageSchema>;
 const comparedSchema = Type.Object({ start: secondsSchema, speaker: Type.String(), text: Type.String() });
 export type Compared = Static<typeof comparedSchema>;
 
-/**
- * GET recordings/ID/comparison?revision=&after=: the differences between the transcript after a revision, or as
- * recognized (0), and the latest: the first 100 behind the first `after` ones. A page holds 2 MiB.
- */
 export const comparisonSchema = Type.Object({
   differences: Type.Array(
     Type.Object({ index: countSchema, before: Type.Array(comparedSchema), after: Type.Array(comparedSchema) }),
@@ -86,11 +79,6 @@ export const comparisonSchema = Type.Object({
 });
 export type Comparison = Static<typeof comparisonSchema>;
 
-/**
- * GET recordings/ID/replacements?find=&replacement=&matches_case=&whole_words=&after=: the first 100 segments, from
- * `after` on, that the correction `replace` would change. A page holds 2 MiB. A replacement that makes a segment too
- * long is refused like the correction: 422.
- */
 export const replacementPageSchema = Type.Object({
   replacements: Type.Array(
     Type.Object({
@@ -109,3 +97,59 @@ export const replacementPageSchema = Type.Object({
   next_after: nullable(countSchema),
 });
 export type ReplacementPage = Static<typeof replacementPageSchema>;
+
+/** A number in a query. */
+const numberSchema = Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "a whole number" });
+const flagSchema = withDefault(Type.Boolean({ description: "true or false" }), false);
+const { find, replacement } = replacementSchema.properties;
+
+/** Corrections of a transcript, and its revisions. */
+export const correctionRoutes = {
+  /** 409 `changed_meanwhile` if somebody has changed the same segments. */
+  correct: {
+    at: "POST /recordings/:id/corrections",
+    access: "member",
+    body: correctionRequestSchema,
+    answer: correctedSchema,
+  },
+  /** The changes after the revision `seen`. */
+  changes: {
+    at: "GET /recordings/:id/changes",
+    access: "reader",
+    query: Type.Object({ seen: numberSchema, editor: editorSchema }),
+    answer: changesSchema,
+  },
+  /** Up to 100 revisions, newest first. */
+  revisions: {
+    at: "GET /recordings/:id/revisions",
+    access: "reader",
+    query: Type.Object({ before: Type.Optional(numberSchema) }),
+    answer: revisionPageSchema,
+  },
+  /**
+   * The differences between the transcript after a revision, or as recognized (0), and the latest: the first 100 behind
+   * the first `after` ones. A page holds 2 MiB.
+   */
+  comparison: {
+    at: "GET /recordings/:id/comparison",
+    access: "reader",
+    query: Type.Object({ revision: numberSchema, after: withDefault(numberSchema, 0) }),
+    answer: comparisonSchema,
+  },
+  /**
+   * The first 100 segments, from `after` on, that the correction `replace` would change. A page holds 2 MiB. A
+   * replacement that makes a segment too long is refused like the correction: 422.
+   */
+  replacements: {
+    at: "GET /recordings/:id/replacements",
+    access: "reader",
+    query: Type.Object({
+      find,
+      replacement,
+      matches_case: flagSchema,
+      whole_words: flagSchema,
+      after: withDefault(numberSchema, 0),
+    }),
+    answer: replacementPageSchema,
+  },
+} as const satisfies Routes;

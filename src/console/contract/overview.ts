@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { statusSchema } from "../../recordings/index.ts";
+import type { Routes } from "./route.ts";
 import {
   bytesSchema,
   countSchema,
@@ -57,7 +58,7 @@ const speedSchema = Type.Object({
 });
 export type Speed = Static<typeof speedSchema>;
 
-/** GET overview, and the data of each `overview` event of GET events. */
+/** The state of the server. */
 export const overviewSchema = Type.Object({
   server: Type.Object({
     version: Type.String(),
@@ -149,3 +150,9 @@ export const overviewSchema = Type.Object({
   ),
 });
 export type Overview = Static<typeof overviewSchema>;
+
+/** The state of the server, once or as server-sent events `overview` whose data is the same JSON. */
+export const overviewRoutes = {
+  overview: { at: "GET /overview", access: "operator", answer: overviewSchema },
+  overviewEvents: { at: "GET /events", access: "operator", answer: "events" },
+} as const satisfies Routes;

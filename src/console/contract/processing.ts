@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { recordingSchema } from "./recordings.ts";
+import type { Routes } from "./route.ts";
 import { nullable } from "./shared.ts";
 
-/** GET recordings/ID/processing: the choices for processing it again. */
 export const processingOptionsSchema = Type.Object({
   /** The installed speech models, the one for new recordings first, with their languages by code. */
   models: Type.Array(
@@ -15,13 +16,22 @@ export const processingOptionsSchema = Type.Object({
 });
 export type ProcessingOptions = Static<typeof processingOptionsSchema>;
 
-/** POST recordings/ID/processing: processes a completed recording again. DELETE cancels that. */
-export const processAgainSchema = Type.Object(
-  {
-    model: Type.String({ minLength: 1, maxLength: 4096 }),
-    /** Null: the language is detected. */
-    language: nullable(Type.String({ minLength: 2, maxLength: 3 })),
+/** Processing a completed recording again. */
+export const processingRoutes = {
+  /** The choices for processing it again. */
+  processingOptions: { at: "GET /recordings/:id/processing", access: "member", answer: processingOptionsSchema },
+  processAgain: {
+    at: "POST /recordings/:id/processing",
+    access: "member",
+    body: Type.Object(
+      {
+        model: Type.String({ minLength: 1, maxLength: 4096 }),
+        /** Null: the language is detected. */
+        language: nullable(Type.String({ minLength: 2, maxLength: 3 })),
+      },
+      { additionalProperties: false },
+    ),
+    answer: recordingSchema,
   },
-  { additionalProperties: false },
-);
-export type ProcessAgain = Static<typeof processAgainSchema>;
+  cancelProcessing: { at: "DELETE /recordings/:id/processing", access: "member", answer: recordingSchema },
+} as const satisfies Routes;

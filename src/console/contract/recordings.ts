@@ -1,16 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { statusList } from "../../http/index.ts";
 import { failureReasonSchema, statusSchema } from "../../recordings/index.ts";
+import { playbackCopySchema } from "./playback.ts";
+import type { Routes } from "./route.ts";
 import {
   bytesSchema,
   countSchema,
+  cursorSchema,
+  limitSchema,
   markSchema,
   namedSchema,
   nullable,
   progressSchema,
+  searchText,
   secondsSchema,
   timeSchema,
 } from "./shared.ts";
-import { speakerVoiceSchema } from "./voices.ts";
 
 /** A place in a transcript that contains the searched words. */
 const hitSchema = Type.Object({
@@ -64,12 +69,6 @@ const foundRecordingSchema = Type.Composite([
 ]);
 export type FoundRecording = Static<typeof foundRecordingSchema>;
 
-/**
- * GET recordings?status=&account=&workspace=&q=&cursor=&limit=: newest first. `status` is one value, or several
- * separated by commas. `limit` is 1–100, default 50. `q` (1–200 characters) selects completed and failed recordings
- * whose name, or one segment of whose transcript, contains all the words. The last word of `q` matches as a prefix. A
- * page of a search may contain fewer than `limit` recordings although more pages follow.
- */
 export const recordingPageSchema = Type.Object({
   recordings: Type.Array(Type.Union([foundRecordingSchema, listedRecordingSchema])),
   /** Null on the last page. */
@@ -81,16 +80,18 @@ export const recordingPageSchema = Type.Object({
 });
 export type RecordingPage = Static<typeof recordingPageSchema>;
 
-/** Status of the playback copy. */
-export const playbackCopySchema = Type.Object({
-  /** `ready`: GET …/audio and …/waveform work. `none`: the recording's audio is deleted or has not been decoded. */
-  state: Type.Union([Type.Literal("ready"), Type.Literal("making"), Type.Literal("none"), Type.Literal("failed")]),
-  /** Progress while the copy is made, if known. */
-  percent: nullable(Type.Integer({ minimum: 0, maximum: 100 })),
-  /** Reason why there is no copy, shown to the user unchanged; null unless `none` or `failed`. */
-  message: nullable(Type.String()),
-});
-export type PlaybackCopy = Static<typeof playbackCopySchema>;
+/** The state of a speaker's voice, in an account that remembers voices. */
+const speakerVoiceSchema = Type.Union([
+  /** There is too little clean speech, or the recording was processed before the account opted in. */
+  Type.Object({ state: Type.Literal("unclear") }),
+  /** The voice can be remembered as soon as the speaker has a name. */
+  Type.Object({ state: Type.Literal("new") }),
+  /** The speaker resembles a voice, and a user has to confirm that. */
+  Type.Object({ state: Type.Literal("proposed"), ...namedSchema.properties }),
+  /** The account remembers the voice. */
+  Type.Object({ state: Type.Literal("remembered"), ...namedSchema.properties }),
+]);
+export type SpeakerVoice = Static<typeof speakerVoiceSchema>;
 
 const speakerSchema = Type.Object({
   /** Stays the same when people correct the transcript. */
@@ -108,7 +109,6 @@ const speakerSchema = Type.Object({
 });
 export type Speaker = Static<typeof speakerSchema>;
 
-/** GET recordings/ID, and the response to an upload (201). */
 export const recordingSchema = Type.Composite([
   listedRecordingSchema,
   Type.Object({
@@ -149,3 +149,54 @@ export const recordingSchema = Type.Composite([
   }),
 ]);
 export type RecordingDetail = Static<typeof recordingSchema>;
+
+/** The choices in the form for a new recording, and the accounts by which the list is filtered. */
+export const uploadOptionsSchema = Type.Object({
+  /**
+   * Accounts that may create recordings and that the person sees, by name, with up to 1,000 workspaces each. They take
+   * at most 2 MiB, which is enough for some 20,000 accounts.
+   */
+  accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), workspaces: Type.Array(namedSchema) })),
+  /** Languages that the current model accepts, by code. */
+  languages: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),
+  max_bytes: bytesSchema,
+  /** Whether the server fetches links. */
+  links: Type.Boolean(),
+});
+export type UploadOptions = Static<typeof uploadOptionsSchema>;
+
+const ownerId = Type.String({ maxLength: 64 });
+
+/** Lists of recordings, and uploads. */
+export const recordingRoutes = {
+  uploadOptions: { at: "GET /upload-options", access: "reader", answer: uploadOptionsSchema },
+  /**
+   * Newest first. `q` selects completed and failed recordings whose name, or one segment of whose transcript, contains
+   * all the words. The last word of `q` matches as a prefix. A page of a search may contain fewer than `limit` recordings
+   * although more pages follow.
+   */
+  recordings: {
+    at: "GET /recordings",
+    access: "reader",
+    query: Type.Object({
+      status: Type.Optional(statusList),
+      account: Type.Optional(ownerId),
+      workspace: Type.Optional(ownerId),
+      q: Type.Optional(searchText),
+      cursor: cursorSchema,
+      limit: limitSchema(100, 50),
+    }),
+    answer: recordingPageSchema,
+  },
+  /** multipart/form-data: `file` or `url`, and `language` if it is known. */
+  createRecording: {
+    at: "POST /recordings",
+    access: "member",
+    query: Type.Object({ account: ownerId, workspace: Type.Optional(ownerId) }),
+    body: "form",
+    answer: recordingSchema,
+    status: 201,
+  },
+  recording: { at: "GET /recordings/:id", access: "reader", answer: recordingSchema },
+  deleteRecording: { at: "DELETE /recordings/:id", access: "member", answer: "nothing" },
+} as const satisfies Routes;

@@ -1,5 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { countSchema, markSchema, nullable, secondsSchema } from "./shared.ts";
+import { recordingSchema } from "./recordings.ts";
+import { type Routes, withDefault } from "./route.ts";
+import { afterSchema, countSchema, limitSchema, markSchema, nullable, searchText, secondsSchema } from "./shared.ts";
 
 /**
  * A word: from and to in the segment's text, in UTF-16 code units; start and end in seconds; probability from 0 to 1,
@@ -20,10 +22,6 @@ export const segmentSchema = Type.Object({
 });
 export type Segment = Static<typeof segmentSchema>;
 
-/**
- * GET recordings/ID/segments?after=&limit=: the segments after index `after`; without it, from the first. `limit` is
- * 1–500, default 200. Long segments are fewer, but at least one: a page holds 2 MiB.
- */
 export const segmentPageSchema = Type.Object({
   /** Number of the transcript's latest revision. */
   revision: countSchema,
@@ -32,9 +30,7 @@ export const segmentPageSchema = Type.Object({
 export type SegmentPage = Static<typeof segmentPageSchema>;
 
 /**
- * GET recordings/ID/outline?after=: data of up to 50,000 segments, by segment index, from segment `after` on. The page
- * needs those of all segments before it loads the segments.
- * The page draws the speaker strip, finds the segment at a time, and estimates row heights from it. Start times never
+ * Data of segments, by segment index. The page needs those of all segments before it loads the segments. The page draws the speaker strip, finds the segment at a time, and estimates row heights from it. Start times never
  * decrease.
  */
 export const outlineSchema = Type.Object({
@@ -51,10 +47,6 @@ export const outlineSchema = Type.Object({
 });
 export type Outline = Static<typeof outlineSchema>;
 
-/**
- * GET recordings/ID/find?q=&after=&limit=: segments that contain the text, ignoring case and accents. `limit` is
- * 1–1000, default 200. A page holds 2 MiB.
- */
 export const findSchema = Type.Object({
   /** `marks` are ranges in the segment's text. */
   matches: Type.Array(Type.Object({ segment: countSchema, start: secondsSchema, marks: Type.Array(markSchema) })),
@@ -65,28 +57,45 @@ export const findSchema = Type.Object({
 });
 export type Find = Static<typeof findSchema>;
 
-/**
- * GET recordings/ID/waveform?most=&from=&to=: the peaks between two times in seconds; without them, of the whole
- * recording. `most` limits the number of peaks by merging neighbours: 1–20000, default 4000.
- */
-export const waveformSchema = Type.Object({
-  peaks_per_second: Type.Number({ exclusiveMinimum: 0 }),
-  /** Start time of the first peak. */
-  start_seconds: secondsSchema,
-  /**
-   * Base64 with one byte, 0 to 255, for each peak: the square root of the loudest sample's amplitude, drawn as a
-   * height.
-   */
-  peaks: Type.String(),
-});
-export type Waveform = Static<typeof waveformSchema>;
-
-/**
- * PUT recordings/ID/speakers: names by the numbers of speakers. An empty name removes the given name. The response is the
- * recording.
- */
-export const renameSchema = Type.Object(
-  { names: Type.Record(Type.String({ pattern: "^(0|[1-9][0-9]{0,6})$" }), Type.String({ maxLength: 100 })) },
-  { additionalProperties: false },
-);
-export type Rename = Static<typeof renameSchema>;
+/** A transcript, its text search, its speakers' names and its exports. */
+export const transcriptRoutes = {
+  /** The segments after index `after`, by default from the first. */
+  segments: {
+    at: "GET /recordings/:id/segments",
+    access: "reader",
+    query: Type.Object({
+      after: withDefault(
+        Type.String({ pattern: "^(-1|0|[1-9]\\d{0,8})$", description: "the index of a segment, or -1" }),
+        "-1",
+      ),
+      limit: limitSchema(500, 200),
+    }),
+    answer: segmentPageSchema,
+  },
+  /** Up to 50,000 segments, from segment `after` on. */
+  outline: {
+    at: "GET /recordings/:id/outline",
+    access: "reader",
+    query: Type.Object({ after: afterSchema }),
+    answer: outlineSchema,
+  },
+  /** The segments from `after` on that contain the text, ignoring case and accents. */
+  find: {
+    at: "GET /recordings/:id/find",
+    access: "reader",
+    query: Type.Object({ q: searchText, after: afterSchema, limit: limitSchema(1000, 200) }),
+    answer: findSchema,
+  },
+  /** Names by the numbers of speakers. An empty name removes the given name. */
+  nameSpeakers: {
+    at: "PUT /recordings/:id/speakers",
+    access: "member",
+    body: Type.Object(
+      { names: Type.Record(Type.String({ pattern: "^(0|[1-9][0-9]{0,6})$" }), Type.String({ maxLength: 100 })) },
+      { additionalProperties: false },
+    ),
+    answer: recordingSchema,
+  },
+  /** With the names given to the speakers. */
+  exportTranscript: { at: "GET /recordings/:id/exports/:format", access: "reader", answer: "file" },
+} as const satisfies Routes;

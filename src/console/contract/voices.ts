@@ -1,31 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { recordingSchema } from "./recordings.ts";
+import type { Routes } from "./route.ts";
 import { countSchema, namedSchema, secondsSchema, timeSchema } from "./shared.ts";
 
-/** The state of a speaker's voice, in an account that remembers voices. */
-export const speakerVoiceSchema = Type.Union([
-  /** There is too little clean speech, or the recording was processed before the account opted in. */
-  Type.Object({ state: Type.Literal("unclear") }),
-  /** The voice can be remembered as soon as the speaker has a name. */
-  Type.Object({ state: Type.Literal("new") }),
-  /** The speaker resembles a voice, and a user has to confirm that. */
-  Type.Object({ state: Type.Literal("proposed"), ...namedSchema.properties }),
-  /** The account remembers the voice. */
-  Type.Object({ state: Type.Literal("remembered"), ...namedSchema.properties }),
-]);
-export type SpeakerVoice = Static<typeof speakerVoiceSchema>;
-
 const letterSchema = Type.String({ pattern: "^[A-Z]{1,4}$" });
-
-/** POST recordings/ID/voices: the speaker whose voice is to be remembered. The response is the recording. */
-export const rememberSchema = Type.Object({ speaker: letterSchema }, { additionalProperties: false });
-export type Remember = Static<typeof rememberSchema>;
-
-/** POST recordings/ID/proposals: the answer of a user to a proposal. The response is the recording. */
-export const proposalAnswerSchema = Type.Object(
-  { speaker: letterSchema, voice: Type.String({ minLength: 1, maxLength: 64 }), confirmed: Type.Boolean() },
-  { additionalProperties: false },
-);
-export type ProposalAnswer = Static<typeof proposalAnswerSchema>;
 
 const voiceSchema = Type.Object({
   id: Type.String(),
@@ -40,7 +18,7 @@ const voiceSchema = Type.Object({
 });
 export type Voice = Static<typeof voiceSchema>;
 
-/** GET accounts/ID/voices, and the response to PUT and DELETE voices/ID: the voices of the account by name. */
+/** The voices of an account by name. */
 export const voiceListSchema = Type.Object({
   account: namedSchema,
   /** Whether the account remembers voices; without that, it has none. */
@@ -51,9 +29,32 @@ export const voiceListSchema = Type.Object({
 });
 export type VoiceList = Static<typeof voiceListSchema>;
 
-/** PUT voices/ID: the new name. */
-export const renameVoiceSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 100 }) },
-  { additionalProperties: false },
-);
-export type RenameVoice = Static<typeof renameVoiceSchema>;
+/** Voices that accounts remember. */
+export const voiceRoutes = {
+  /** Remembers the voice of a speaker. */
+  rememberVoice: {
+    at: "POST /recordings/:id/voices",
+    access: "member",
+    body: Type.Object({ speaker: letterSchema }, { additionalProperties: false }),
+    answer: recordingSchema,
+  },
+  /** Confirms or rejects that a speaker is the proposed person. */
+  answerProposal: {
+    at: "POST /recordings/:id/proposals",
+    access: "member",
+    body: Type.Object(
+      { speaker: letterSchema, voice: Type.String({ minLength: 1, maxLength: 64 }), confirmed: Type.Boolean() },
+      { additionalProperties: false },
+    ),
+    answer: recordingSchema,
+  },
+  /** The voices of the account. */
+  voices: { at: "GET /accounts/:id/voices", access: "operator", answer: voiceListSchema },
+  renameVoice: {
+    at: "PUT /voices/:id",
+    access: "operator",
+    body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) }, { additionalProperties: false }),
+    answer: voiceListSchema,
+  },
+  deleteVoice: { at: "DELETE /voices/:id", access: "operator", answer: voiceListSchema },
+} as const satisfies Routes;

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Settings } from "../../config/index.ts";
+import { blockCount } from "../../blocks/index.ts";
+import { type computeOptions, SpeechEngine } from "../../devices/index.ts";
+import { DiskSpace } from "../../disk/index.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { withSpeechSample } from "../../server/index.ts";
-import { SpeechEngine } from "../../speech/index.ts";
-import { DiskSpace } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
-import { blockCount, type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
+import { type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
 
 /** Options of a measurement. */
 interface MeasureOptions {
@@ -16,14 +16,7 @@ interface MeasureOptions {
   readonly speechModel: string;
   /** Path of the model that detects languages, which may be the same. */
   readonly languageModel: string;
-  readonly threads: number;
-  /** Operations at once, see the setting. */
-  readonly lanes: number;
-  readonly decoderSlots: number;
-  /** Device for the recognizer, CPU variant, and path of the CUDA backend, as in the settings. */
-  readonly speechDevice: Settings["engine"]["device"];
-  readonly cpuVariant: string;
-  readonly cudaLibrary: string;
+  readonly compute: ReturnType<typeof computeOptions>;
   readonly recording: PcmFile;
   /** Duration of the transcription; at least one chunk per recording is transcribed. */
   readonly seconds: number;
@@ -61,19 +54,14 @@ const MIN_REQUESTS = 2;
  * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { files, recording: pcm, signal, speechModel: model, languageModel, threads, verdictsPath } = options;
+  const { files, recording: pcm, signal, speechModel: model, languageModel, compute, verdictsPath } = options;
   const directory = mkdtempSync(join(options.directory, "steps-"));
   const area = { directory, pcm };
   let device = "cpu";
   const speechEngine = new SpeechEngine({
     files,
     speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
-    threads,
-    lanes: options.lanes,
-    decoderSlots: options.decoderSlots,
-    device: options.speechDevice,
-    cpuVariant: options.cpuVariant,
-    cudaLibrary: options.cudaLibrary,
+    ...compute,
     verdictsPath,
     withSample: (use) => withSpeechSample(files, use),
     slots: () => 0,
@@ -133,7 +121,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: requests }, oneRequest)));
     const detectedSeconds = (repeats * pcm.sampleCount) / SAMPLE_RATE;
     return {
-      threads,
+      threads: compute.threads,
       device,
       stepsOverlap: speakerWorkers > 0,
       costs: {

@@ -2,14 +2,15 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
+import { readDatabase } from "../../database/index.ts";
+import { computeOptions } from "../../devices/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
-import { familyFacts } from "../../models/index.ts";
+import { familyFacts, type SpeechModel } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { computeOptions } from "../../speech/index.ts";
-import { DataPaths, readDatabase } from "../../storage/index.ts";
+import { DataPaths } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
 import { attempt } from "../doctor/machine.ts";
@@ -50,15 +51,7 @@ const OVERHEAD_SECONDS = 6;
  */
 export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark> {
   const { settings, signal, onStep } = options;
-  const { engine } = settings;
-  const paths = new DataPaths(settings.storage.data_dir);
-  const notes = await notesOn(paths);
-  const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
-  const parts = await openProgramParts(settings);
-  try {
-    if (parts.files instanceof Error) throw parts.files;
-    const { files } = parts;
-    const model = modelOf(settings, paths, files);
+  return await withBench(settings, async ({ files, paths, directory, model, notes }) => {
     // A missing file is reported by the worker.
     const languageModel = familyFacts(model)?.detectsLanguage === false ? files.speechModel : model.path;
     // The server's cached self-test results save running the self-tests again. New results stay in the temporary
@@ -68,15 +61,14 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     if (existsSync(paths.verdicts)) attempt(() => copyFileSync(paths.verdicts, verdictsPath));
     onStep("preparing");
     const recording = await makeRecording(files, directory, signal);
-    const { threads, lanes, decoderSlots, device, cpuVariant, cudaLibrary } = computeOptions(engine);
+    const compute = computeOptions(settings.engine);
+    const { threads } = compute;
     const row = async (threads: number, usesGpu: boolean, seconds: number): Promise<BenchmarkRow> => {
       const name = `${count(threads, "thread")}${usesGpu ? "" : ", CPU only"}`;
       const measurement = await measure({
-        ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
+        ...{ files, recording, directory, verdictsPath, signal, seconds, languageModel },
         speechModel: model.path,
-        languageModel,
-        speechDevice: usesGpu ? device : "cpu",
-        ...{ lanes, decoderSlots, cpuVariant, cudaLibrary },
+        compute: { ...compute, threads, ...(usesGpu ? {} : { device: "cpu" }) },
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };
@@ -87,6 +79,29 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     if (rows[0]?.device !== "cpu") rows.push(await row(threads, false, rest));
     else if (half >= 1) rows.push(await row(half, false, rest));
     return { model: model.id, rows, notes };
+  });
+}
+
+interface Bench {
+  readonly files: ProgramFiles;
+  readonly paths: DataPaths;
+  /** A temporary directory. */
+  readonly directory: string;
+  /** The speech model that a server would use. */
+  readonly model: SpeechModel;
+  readonly notes: string[];
+}
+
+/** Calls `use` with what a measurement needs. @throws {Error} with the reason why nothing can be measured */
+export async function withBench<T>(settings: Settings, use: (bench: Bench) => Promise<T>): Promise<T> {
+  const paths = new DataPaths(settings.storage.data_dir);
+  const notes = await notesOn(paths);
+  const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
+  const parts = await openProgramParts(settings);
+  try {
+    const { files } = parts;
+    if (files instanceof Error) throw files;
+    return await use({ files, paths, directory, model: modelOf(settings, paths, files), notes });
   } finally {
     parts.close();
     rmSync(directory, { recursive: true, force: true });
@@ -94,7 +109,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
 }
 
 /** Returns reasons why figures are lower than they could be. */
-export async function notesOn(paths: DataPaths): Promise<string[]> {
+async function notesOn(paths: DataPaths): Promise<string[]> {
   const processors = availableParallelism();
   const [load = 0] = loadavg();
   const server = await findRunningServer(paths);
@@ -109,7 +124,7 @@ export async function notesOn(paths: DataPaths): Promise<string[]> {
 }
 
 /** Returns the speech model that a server would use. */
-export function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
+function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   const database = existsSync(paths.databasePath) ? attempt(() => readDatabase(paths.databasePath)) : null;
   try {
     return readSpeechModels(settings, { files, dataDirectory: paths, database }).current();

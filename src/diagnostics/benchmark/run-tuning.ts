@@ -1,12 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { openProgramParts, withSpeechSample } from "../../server/index.ts";
-import { computeOptions, cpuLimit, inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
-import { DataPaths } from "../../storage/index.ts";
+import { computeOptions, cpuLimit, inSlots, sharesOf, tuneDevices } from "../../devices/index.ts";
+import { withSpeechSample } from "../../server/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
-import { type BenchmarkOptions, modelOf, notesOn } from "./run-benchmark.ts";
+import { type BenchmarkOptions, withBench } from "./run-benchmark.ts";
 
 /** The measured throughput of one device with each number of lanes. */
 export interface TunedLanes {
@@ -48,15 +46,8 @@ export interface Tunings {
 export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Promise<Tunings> {
   const { settings, signal, onStep } = options;
   const { engine } = settings;
-  const paths = new DataPaths(settings.storage.data_dir);
-  const stored = existsSync(paths.root);
-  const notes = await notesOn(paths);
-  const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
-  const parts = await openProgramParts(settings);
-  try {
-    if (parts.files instanceof Error) throw parts.files;
-    const { files } = parts;
-    const model = modelOf(settings, paths, files);
+  return await withBench(settings, async ({ files, paths, directory, model, notes }) => {
+    const stored = existsSync(paths.root);
     onStep("preparing");
     const compute = computeOptions(engine);
     const tunings = await tuneDevices({
@@ -80,18 +71,11 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
     const limit = cpuLimit(tunings, compute.threads);
     if (limit !== null) notes.push(limit);
     if (!stored) notes.push("there is no data directory, so that the result is not stored");
-    const devices = tunings.map((tuning) => ({
-      device: tuning.device,
-      name: tuning.name,
-      lanes: sharesOf(tuning)?.lanes ?? null,
-      slots: sharesOf(tuning)?.slots ?? 1,
-      measured: tuning.measured,
-      failed: tuning.failed ?? null,
-      failedSlots: tuning.failedSlots ?? null,
-    }));
+    const devices = tunings.map((tuning) => {
+      const { device, name, measured, failed = null, failedSlots = null } = tuning;
+      const { lanes = null, slots = 1 } = sharesOf(tuning) ?? {};
+      return { device, name, lanes, slots, measured, failed, failedSlots };
+    });
     return { model: model.id, devices, stored, notes };
-  } finally {
-    parts.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }

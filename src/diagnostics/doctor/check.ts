@@ -1,8 +1,9 @@
-import type { RunningServer } from "../../api/index.ts";
+import type { RunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import type { SpeechModel, SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import type { DataPaths, Store } from "../../storage/index.ts";
+import type { DataPaths } from "../../storage/index.ts";
 import type { Machine } from "./machine.ts";
 
 /**
@@ -77,6 +78,16 @@ export const ok = (summary: string, ...detail: readonly string[]): Finding => ({
 export const skipped = (summary: string): Finding => ({ status: "skipped", summary });
 export const warning = (summary: string, fault: Fault): Finding => ({ status: "warning", summary, ...fault });
 export const problem = (summary: string, fault: Fault): Finding => ({ status: "problem", summary, ...fault });
+
+/** Returns a function that calls `probe` once for all checks of a run. */
+export function oncePerRun<T>(probe: (context: CheckContext) => T): (context: CheckContext) => T {
+  const known = new WeakMap<CheckContext, { readonly result: T }>();
+  return (context) => {
+    const { result } = known.get(context) ?? { result: probe(context) };
+    known.set(context, { result });
+    return result;
+  };
+}
 
 /** Advice for a missing or damaged part of the program. */
 export const unpackAgain =

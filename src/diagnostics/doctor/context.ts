@@ -1,12 +1,14 @@
-import { accessSync, constants, existsSync } from "node:fs";
-import { findRunningServer } from "../../api/index.ts";
+import { constants, existsSync } from "node:fs";
+import { findRunningServer } from "../../api-contract/index.ts";
+import { readDatabase, type Store } from "../../database/index.ts";
+import { describeKernels, surveyCpuLibraries } from "../../devices/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
+import { type GpuBackend, gpuBackends } from "../../runtimes/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { describeKernels, type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
-import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
+import { DataPaths } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import type { CheckContext, DoctorOptions } from "./check.ts";
-import { thisMachine } from "./machine.ts";
+import { type CheckContext, type DoctorOptions, oncePerRun } from "./check.ts";
+import { isAllowed, thisMachine } from "./machine.ts";
 
 /** Collects the data for the checks. The caller closes the context when all checks have finished. */
 export async function openContext(options: DoctorOptions): Promise<CheckContext & { close(): void }> {
@@ -34,12 +36,7 @@ export async function openContext(options: DoctorOptions): Promise<CheckContext 
 
 function accessTo(root: string): CheckContext["data"] {
   if (!existsSync(root)) return "missing";
-  try {
-    accessSync(root, constants.R_OK | constants.X_OK);
-    return "present";
-  } catch {
-    return "unreadable";
-  }
+  return isAllowed(root, constants.R_OK | constants.X_OK) ? "present" : "unreadable";
 }
 
 function openDatabase(path: string): Store | Error {
@@ -67,24 +64,17 @@ export function gpuBackendsOf(context: CheckContext): GpuBackend[] {
   return gpuBackends(filesOf(context).nativeDirectory, context.settings.engine.cuda_library);
 }
 
-type Survey = ReturnType<typeof surveyCpuLibraries>;
-const surveys = new WeakMap<CheckContext, Survey>();
-
 /** Tests the variants of the CPU backend on this machine, once for all checks of a run. */
-export function cpuSurvey(context: CheckContext): Survey {
-  const known = surveys.get(context);
-  if (known !== undefined) return known;
-  const survey = surveyCpuLibraries({
+export const cpuSurvey = oncePerRun((context) =>
+  surveyCpuLibraries({
     nativeDirectory: filesOf(context).nativeDirectory,
     speechModel: speechModelOf(context),
     verdictsPath: context.paths.verdicts,
     cpuVariant: context.settings.engine.cpu_variant,
     all: context.all,
     signal: context.signal,
-  });
-  surveys.set(context, survey);
-  return survey;
-}
+  }),
+);
 
 /** Describes how the CPU computes; null if no variant of the CPU backend works. */
 export async function kernelsInUse(context: CheckContext) {

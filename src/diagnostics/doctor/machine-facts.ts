@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ControlGroupSource, readMounts, usableProcessors } from "../../machine/index.ts";
+import { type ControlGroupSource, usableProcessors } from "../../machine/index.ts";
 import type { CheckContext } from "./check.ts";
 import type { Machine } from "./machine.ts";
 
@@ -13,15 +13,6 @@ export function existingPart(path: string): string {
   } catch {
     return part;
   }
-}
-
-/** Returns the mount of a path; null if no mount is found. */
-export function mountOf(machine: Machine, path: string) {
-  const holds = ({ mountPoint }: { readonly mountPoint: string }) =>
-    mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
-  const mounts = readMounts(machine.read).filter(holds);
-  // They are reversed because the later of two mounts on one mount point hides the earlier. The sort is stable.
-  return mounts.reverse().sort((a, b) => b.mountPoint.length - a.mountPoint.length)[0] ?? null;
 }
 
 /**

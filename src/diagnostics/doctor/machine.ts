@@ -24,7 +24,7 @@ export function thisMachine(signal: AbortSignal, root = "/") {
     read: (path: string) => attempt(() => readFileSync(join(root, path), "utf8")),
     /** Returns the names in a directory, sorted; empty if it cannot be read. */
     list: (path: string) => attempt(() => readdirSync(join(root, path)).sort()) ?? [],
-    mayUse: (path: string) => mayUse(join(root, path)),
+    mayUse: (path: string) => isAllowed(join(root, path), constants.R_OK | constants.W_OK),
     /** Returns the size and the free space of a path's file system; null if they are unknown. */
     statfs: (path: string) => attempt(() => statfsSync(join(root, path))),
     /** Runs a program of the system; null if it does not exist, cannot be started, or takes too long. */
@@ -60,14 +60,13 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
   }
 }
 
-/** Returns whether this user may read and write a path. */
-function mayUse(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+/** Returns whether this user may do all of this with a path. @param rights bits of `access` */
+export function isAllowed(path: string, rights: number): boolean {
+  const access = () => {
+    accessSync(path, rights);
     return true;
-  } catch {
-    return false;
-  }
+  };
+  return attempt(access) ?? false;
 }
 
 /** Returns the result of `work`; null if it throws. */

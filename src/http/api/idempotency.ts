@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { locationOf } from "../../api/index.ts";
+import { locationOf } from "../../api-contract/index.ts";
+import type { Store, Writer } from "../../database/index.ts";
 import { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "../../recordings/index.ts";
-import type { Store, Writer } from "../../storage/index.ts";
 import { ApiError, invalidField, notFound } from "../shared/errors.ts";
 import type { ReceivedUpload } from "../shared/upload/index.ts";
 

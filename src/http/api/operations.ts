@@ -1,8 +1,13 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
-import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcriptionSchema } from "../../api/index.ts";
+import {
+  languagesSchema,
+  segmentPageSchema,
+  transcriptionPageSchema,
+  transcriptionSchema,
+} from "../../api-contract/index.ts";
+import type { Recording } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
-import type { Recording } from "../../recordings/index.ts";
 import { addCheckedRoute, type Call, type Operation, viewerOf } from "../shared/operations.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "../shared/query.ts";
 

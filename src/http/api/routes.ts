@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
-import { type SegmentResource, toSegment, toTranscription } from "../../api/index.ts";
+import { type SegmentResource, toSegment, toTranscription } from "../../api-contract/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";
-import type { Recording, StoredSegment } from "../../recordings/index.ts";
+import type { StoredSegment } from "../../segments/index.ts";
 import type { Language } from "../../speech/index.ts";
-import { isRecordingId, type Store } from "../../storage/index.ts";
+import { isRecordingId } from "../../storage/index.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import { addRoute } from "../shared/operations.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";

@@ -1,10 +1,12 @@
 import { type AnyElysia, Elysia } from "elysia";
-import type { Recording } from "../../recordings/index.ts";
+import type { Recording } from "../../database/index.ts";
+import { exportFileName } from "../../exports/index.ts";
+import type { Sender } from "../../intake/index.ts";
 import { type AccessOptions, accountWithoutKey, requireScope } from "../shared/access.ts";
-import { percentEncodedDisposition, safeFileName } from "../shared/content-disposition.ts";
+import { percentEncodedDisposition } from "../shared/content-disposition.ts";
 import { ApiError } from "../shared/errors.ts";
-import { type Sender, senderOf } from "../shared/intake.ts";
 import { contextOf } from "../shared/request-context.ts";
+import { senderOf } from "../shared/request-intake.ts";
 import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
 import { languageName } from "./languages.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
@@ -76,7 +78,7 @@ class AsrTranscriptions {
     const isTransient = !this.#services.compat().keep;
     const { id, fileName } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
     const recording = await this.#waiting.ended(id, wait);
-    const headers = asrHeaders(safeFileName(fileName, order.output));
+    const headers = asrHeaders(exportFileName(fileName, order.output));
     const response = await this.#render(request, sender, recording, order, headers);
     await this.#waiting.answered(id, wait);
     return response;
@@ -129,6 +131,6 @@ class AsrTranscriptions {
       if (accountWithoutKey(request, this.#services)?.id === account.id) return;
       throw new ApiError("missing_api_key", "This network may no longer send recordings without a key.");
     };
-    return { account, workspaceId: null, requireAccess };
+    return { kind: "application", account, workspaceId: null, requireAccess };
   }
 }

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import { Type } from "@sinclair/typebox";
-import { type SegmentWithWords, speakerLabel } from "../../recordings/index.ts";
+import type { SegmentWithWords } from "../../segments/index.ts";
 import { meetIn } from "../../text/index.ts";
+import { speakerLabel } from "../../transcripts/index.ts";
 import { languageName } from "./languages.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
@@ -105,39 +106,32 @@ async function* listOf(transcript: Transcript, itemsOf: (joined: JoinedSegment) 
   yield separator === "[" ? "[]" : "]";
 }
 
-const logprobsOf = (transcript: Transcript) => listOf(transcript, ({ segment }) => segment.words.map(toLogprob));
+/** What the text is sent with. The languages are those of gpt-transcribe's answer. */
+interface TextDetails {
+  readonly hasLogprobs: boolean;
+  readonly hasLanguages: boolean;
+}
 
 /** Yields the body for `json`. */
-export async function* renderJson(
-  transcript: Transcript,
-  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
-): Parts {
+export async function* renderJson(transcript: Transcript, details: TextDetails): Parts {
   yield '{"text":';
-  yield* quotedText(transcript);
-  if (hasLanguages) yield `,"languages":${JSON.stringify(languagesOf(transcript.language))}`;
-  if (hasLogprobs) {
-    yield ',"logprobs":';
-    yield* logprobsOf(transcript);
-  }
+  yield* detailedText(transcript, details);
   yield usageOf(transcript);
 }
 
 /** Yields the last event of a stream, up to its closing brace. */
-export async function* renderDone(
-  transcript: Transcript,
-  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
-): Parts {
+export async function* renderDone(transcript: Transcript, details: TextDetails): Parts {
   yield '{"type":"transcript.text.done","text":';
-  yield* quotedText(transcript);
-  if (hasLanguages) yield `,"languages":${JSON.stringify(languagesOf(transcript.language))}`;
-  if (!hasLogprobs) return;
-  yield ',"logprobs":';
-  yield* logprobsOf(transcript);
+  yield* detailedText(transcript, details);
 }
 
-/** Returns the languages of a recording as the answer of gpt-transcribe has them. */
-export function languagesOf(language: string | null) {
-  return language === null ? [] : [{ code: language }];
+async function* detailedText(transcript: Transcript, { hasLogprobs, hasLanguages }: TextDetails): Parts {
+  const { language } = transcript;
+  yield* quotedText(transcript);
+  if (hasLanguages) yield `,"languages":${JSON.stringify(language === null ? [] : [{ code: language }])}`;
+  if (!hasLogprobs) return;
+  yield ',"logprobs":';
+  yield* listOf(transcript, ({ segment }) => segment.words.map(toLogprob));
 }
 
 /** Yields the body for `verbose_json`. */

@@ -1,12 +1,13 @@
-import type { Recording } from "../../recordings/index.ts";
+import type { Recording } from "../../database/index.ts";
+import type { Sender } from "../../intake/index.ts";
+import type { RecordingEvents } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
-import { type Sender, senderOf } from "../shared/intake.ts";
+import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
 import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
 import { modelFor } from "./models.ts";
 import { toOpenAiForm } from "./openai-error.ts";
-import { followText } from "./recognized-text.ts";
 import {
   joinedSegments,
   type Parts,
@@ -31,7 +32,7 @@ interface Pending {
   readonly sender: Sender;
   readonly wait: ClientWait;
   readonly order: TranscriptionOrder;
-  /** Resolves when its account has a place for it. Rejects with an ApiError if it is refused until then. */
+  /** Resolves when its account has a place for it. Rejects if it is refused until then. */
   readonly created: Promise<{ readonly id: string }>;
 }
 
@@ -156,4 +157,35 @@ export class OpenAiTranscriptions {
     };
     await sink.sendParts(done());
   }
+}
+
+/**
+ * Passes on the text of a recording in the order of time, while its chunks are recognized in any order. Nothing is
+ * passed on for a recording with several tracks: they are transcribed one after the other.
+ * @returns a function that ends this, and returns whether any text was passed on
+ */
+function followText(
+  events: Pick<RecordingEvents, "onTranscribed">,
+  recordingId: string,
+  onText: (text: string) => void,
+): () => boolean {
+  const early = new Map<number, string>();
+  let next = 0;
+  let hasText = false;
+  const stop = events.onTranscribed(recordingId, ({ tracks, part, words }) => {
+    if (tracks > 1 || part < next) return;
+    early.set(part, words.map(({ text }) => text).join(""));
+    for (let text = early.get(next); text !== undefined; text = early.get(next)) {
+      early.delete(next);
+      next += 1;
+      const delta = hasText ? text : text.trimStart();
+      if (delta === "") continue;
+      hasText = true;
+      onText(delta);
+    }
+  });
+  return () => {
+    stop();
+    return hasText;
+  };
 }

@@ -1,17 +1,28 @@
-import type { Recording } from "../../recordings/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { Settings } from "../../config/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
+import type { Sender, Submission } from "../../intake/index.ts";
+import type { Library } from "../../library/index.ts";
+import type { RecordingQueue } from "../../queue/index.ts";
+import { isOpen, type RecordingEvents } from "../../recordings/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { messageOf } from "../../text/index.ts";
 import type { ApiError } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
-import { type Sender, type Submission, viewerOfSender } from "../shared/intake.ts";
+import type { RequestIntake } from "../shared/request-intake.ts";
 import { type FormParts, type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
 import { ClientWait } from "./client-wait.ts";
 import { findLanguage } from "./languages.ts";
 import type { CompatModels, UsableModel } from "./models.ts";
 import { invalidParam, OpenAiError } from "./openai-error.ts";
-import { PendingRecordings, type PendingServices } from "./pending-recordings.ts";
 import type { Parts, Transcript } from "./render.ts";
 
-export interface TranscriptionServices extends PendingServices {
+export interface TranscriptionServices {
+  readonly library: Library;
+  readonly events: RecordingEvents;
+  readonly queue: Pick<RecordingQueue, "followCommands">;
+  readonly requests: RequestIntake;
+  readonly compat: () => Settings["compat"];
+  readonly log: Logger;
   readonly store: Store;
   readonly exports: ExportAnswers;
   readonly models: CompatModels;
@@ -51,15 +62,14 @@ const DAY = 86_400_000;
 
 /**
  * Creates recordings whose clients wait for the transcript, for all APIs of existing clients, and waits with them. The
- * APIs differ in their forms and their answers.
+ * APIs differ in their forms and their answers. A recording is removed when its transcript was delivered, and cancelled
+ * when its client waits no longer, as the settings say.
  */
 export class WaitingTranscripts {
   readonly #services: TranscriptionServices;
-  readonly #pending: PendingRecordings;
 
   constructor(services: TranscriptionServices) {
     this.#services = services;
-    this.#pending = new PendingRecordings(services);
   }
 
   /**
@@ -76,7 +86,7 @@ export class WaitingTranscripts {
   /**
    * Receives a form, and creates the recording when the account has a place for it.
    * @returns its id, what is asked for, and the name of the file
-   * @throws {ApiError} for a recording that is refused
+   * @throws {ApiError} @throws {IntakeError} for a recording that is refused
    */
   async create<Order>(
     request: Request,
@@ -84,9 +94,11 @@ export class WaitingTranscripts {
     { sender, parts, read }: OrderForm<Order>,
     { onNoPlace, onEntered }: CreateListener<Order> = {},
   ): Promise<{ readonly id: string; readonly order: Order; readonly fileName: string }> {
-    const { intake } = this.#services;
-    using transfer = intake.open(request, sender.account);
-    using turn = intake.limits.enqueue(request, sender.account);
+    const { requests } = this.#services;
+    const { intake } = requests;
+    using transfer = requests.open(request, sender.account);
+    requests.showLimits(request, sender.account);
+    using turn = intake.limits.enqueue(sender.account);
     const upload = await transfer.receive(parts);
     if (!upload.ok) throw uploadError(upload.failure, transfer.maxFileBytes);
     await using received = upload;
@@ -94,10 +106,10 @@ export class WaitingTranscripts {
     const { order, submission } = read(received);
     if (received.file === null) throw invalidParam(parts.file ?? "file", "Send a recording.");
     const source = { type: "file" as const, file: received.file };
-    await intake.examine(source, sender.account);
+    await intake.examine(source, sender);
     if (!turn.hasPlace) onNoPlace?.(order);
     const place = await turn.place(wait.signal);
-    const { id } = await intake.enter({ request, sender, place }, { ...submission, source }, (_, created) =>
+    const { id } = await requests.create({ request, sender, place }, { ...submission, source }, (_, created) =>
       onEntered?.(created.id),
     );
     return { id, order, fileName: received.file.name };
@@ -109,22 +121,25 @@ export class WaitingTranscripts {
    * @throws {ApiError} if it has none, or the wait ends early
    */
   async ended(id: string, wait: ClientWait): Promise<Recording> {
-    const recording = await this.#pending.untilEnded(id, wait);
+    const recording = await this.#untilEnded(id, wait);
     const error = failureOf(recording, this.#services.now());
     if (recording !== null && error === null) return recording;
-    await this.#pending.answered(id, wait);
+    await this.answered(id, wait);
     throw error;
   }
 
   /** Removes a recording that has ended, and whose answer is ready, unless it is kept. */
-  answered(id: string, wait: ClientWait): Promise<void> {
-    return this.#pending.answered(id, wait);
+  async answered(id: string, wait: ClientWait): Promise<void> {
+    const { library } = this.#services;
+    if (wait.end === "disconnected") return this.#abandon(id, wait);
+    if (library.find(id)?.isTransient === true) await this.#withoutError(id, () => library.discard(id));
   }
 
   /**
    * Creates a transient recording, waits for its language, and withdraws it: no more of it is needed.
    * @returns null if it has no speech
    * @throws {ApiError} if the recording is refused or fails, or the wait ends early
+   * @throws {IntakeError} if the recording is refused
    */
   async language(request: Request, wait: ClientWait, form: OrderForm<unknown>): Promise<SpokenLanguage | null> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -138,8 +153,8 @@ export class WaitingTranscripts {
       listening.defer(stop);
     };
     const { id } = await this.create(request, wait, form, { onEntered });
-    const recording = await this.#pending.untilEnded(id, wait, promise);
-    await this.#pending.withdraw(id);
+    const recording = await this.#untilEnded(id, wait, promise);
+    await this.#withdraw(id);
     const error = found.language === undefined ? failureOf(recording, this.#services.now()) : null;
     if (error !== null) throw error;
     return found.language ?? null;
@@ -147,7 +162,8 @@ export class WaitingTranscripts {
 
   /** Returns an answer that comes in parts. A long one is sent from a file, so that a slow client takes no memory. */
   send(request: Request, { accountId }: Recording, parts: Parts, headers: AnswerHeaders): Promise<Response> {
-    return this.#services.exports.sendParts({ request, owner: accountId, parts, headers });
+    const { exports } = this.#services;
+    return exports.sendText({ request, owner: accountId }, headers, (maker, signal) => maker.write(parts, signal));
   }
 
   /** Returns an answer with a transcript in a text format. */
@@ -158,16 +174,85 @@ export class WaitingTranscripts {
     recording: Recording,
     headers: AnswerHeaders,
   ): Promise<Response> {
-    const transcript = this.#services.library.transcriptOf(viewerOfSender(sender), recording);
-    return this.#services.exports.sendText({ request, owner: recording.accountId, transcript, format, headers });
+    const { library, exports } = this.#services;
+    const owner = recording.accountId;
+    const transcript = library.transcriptOf(sender, recording);
+    return exports.sendText({ request, owner }, headers, (maker, signal) =>
+      maker.make({ owner, transcript, format }, signal),
+    );
   }
 
   transcriptOf(sender: Sender, recording: Recording): Transcript {
     return {
       durationSeconds: recording.durationSeconds ?? 0,
       language: recording.language,
-      segments: () => this.#services.library.transcriptOf(viewerOfSender(sender), recording).allSegments(),
+      segments: () => this.#services.library.transcriptOf(sender, recording).allSegments(),
     };
+  }
+
+  /**
+   * Waits until a recording has ended.
+   * @param enough ends the wait early when it resolves; nothing happens to the recording then
+   * @returns its record; null if it was deleted
+   * @throws the reason of the wait's signal when it ends early; the recording is then cancelled, or kept
+   */
+  async #untilEnded(id: string, wait: ClientWait, enough?: Promise<void>): Promise<Recording | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => reject(wait.signal.reason);
+    const { library, events } = this.#services;
+    const unsubscribe = events.onEnded(`client of ${id}`, (ended) => {
+      if (ended.id === id) resolve();
+    });
+    wait.signal.addEventListener("abort", leave, { once: true });
+    try {
+      if (wait.signal.aborted) leave();
+      const before = library.find(id);
+      if (before === null || !isOpen(before.status)) resolve();
+      await Promise.race([promise, ...(enough === undefined ? [] : [enough])]);
+      return library.find(id);
+    } catch (error) {
+      await this.#abandon(id, wait);
+      throw error;
+    } finally {
+      unsubscribe();
+      wait.signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Removes a transient recording of which no more is needed, and refunds its charge. */
+  async #withdraw(id: string): Promise<void> {
+    const { library, queue, requests } = this.#services;
+    await this.#withoutError(id, async () => {
+      const withdrawn = library.withdraw(id);
+      queue.followCommands();
+      requests.intake.limits.serveWaiting();
+      await withdrawn;
+    });
+  }
+
+  /** Cancels or keeps a recording whose client waits no longer. */
+  async #abandon(id: string, { end }: ClientWait): Promise<void> {
+    const { library, queue, requests, compat } = this.#services;
+    await this.#withoutError(id, async () => {
+      const recording = library.find(id);
+      if (recording === null) return;
+      if (compat().keep_abandoned) return library.keep(id);
+      if (recording.isTransient) return await this.#withdraw(id);
+      // A kept recording is cancelled only if its client has left: after a restart it is processed to its end.
+      if (end !== "disconnected") return;
+      library.abandon(id);
+      queue.followCommands();
+      requests.intake.limits.serveWaiting();
+    });
+  }
+
+  /** Logs an error: the next start of the server removes what is left. */
+  async #withoutError(recordingId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#services.log.error({ event: "compat.removal_failed", recordingId, detail: messageOf(error) });
+    }
   }
 }
 
@@ -202,7 +287,7 @@ function requireForm(request: Request, filePart: string): void {
   });
 }
 
-function uploadError(failure: Parameters<typeof toUploadError>[0], maxFileBytes: number): ApiError {
+function uploadError(failure: Parameters<typeof toUploadError>[0], maxFileBytes: number): Error {
   if (failure.kind !== "file_too_large") return toUploadError(failure, maxFileBytes);
   return new OpenAiError("file_too_large", `The file is larger than ${maxFileBytes} bytes.`, { param: "file" });
 }

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
-import { aliveSchema, readySchema } from "../../api/index.ts";
+import { aliveSchema, readySchema } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
-import { ApiError } from "../shared/errors.ts";
+import { ApiError, unavailable } from "../shared/errors.ts";
 import { contextOf, heldBody } from "../shared/request-context.ts";
 
 export interface ServiceOptions {
@@ -39,7 +39,7 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
           const text = warning();
           return { status: "ready" as const, ...(text === null ? {} : { warning: text }) };
         }
-        throw new ApiError("service_unavailable", `Not ready: ${reason}`, { headers: { "Retry-After": "5" } });
+        throw unavailable(`Not ready: ${reason}`, 5);
       },
       { response: { 200: readySchema } },
     )
@@ -68,19 +68,16 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
 
 /** Returns a function that returns the OpenAPI document, which is created again when the limits or models have changed. */
 function openApiText({ limits, attributions }: Pick<ServiceOptions, "limits" | "attributions">): () => string {
-  const state = () => ({ limits: limits(), attributions: attributions() });
-  const textOf = (described: ReturnType<typeof state>) =>
-    JSON.stringify(openApiDocument(described.limits, described.attributions));
-  let described = state();
-  let text = textOf(described);
-  return () => {
-    const now = state();
-    if (now.limits !== described.limits || now.attributions.join("\n") !== described.attributions.join("\n")) {
-      described = now;
-      text = textOf(described);
-    }
+  let described = "";
+  let text = "";
+  const current = () => {
+    const state = JSON.stringify([limits(), attributions()]);
+    if (state !== described) text = JSON.stringify(openApiDocument(limits(), attributions()));
+    described = state;
     return text;
   };
+  current();
+  return current;
 }
 
 function answer(body: string | Blob, mediaType: string, headers: Record<string, string> = {}): Response {

@@ -1,15 +1,9 @@
-import {
-  type Account,
-  activeKey,
-  authenticate,
-  findAccount,
-  getAccount,
-  type KeyUsage,
-  parseAccountLimits,
-  type Scope,
-} from "../../accounts/index.ts";
+import { type Account, findAccount, getAccount } from "../../accounts/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { Store } from "../../database/index.ts";
+import { requireActive } from "../../intake/index.ts";
+import { activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
+import { parseAccountLimits } from "../../usage/index.ts";
 import { includes, type Networks } from "./client.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
@@ -80,7 +74,7 @@ export function accessCheck(options: AccessOptions): (request: Request, proof: P
     const caller = authenticated(header, proof, context);
     context.caller = caller;
     options.lastUse.record(caller.key.id, options.now());
-    requireActive(caller.account, options.now(), context.origin);
+    requireActive(caller.account, options.now());
     checkRate(caller.key.id, caller.account, context);
   };
 }
@@ -105,29 +99,30 @@ function refuseWebPages({ headers }: Request): void {
 
 /**
  * Returns the account of a request without a key, if the settings have one and the request comes from their networks.
- * @throws 403 when the account may not use the API
+ * @throws {IntakeError} when the account may not use the API
  */
 export function accountWithoutKey(
   request: Request,
   { store, compat, asrNetworks, now }: Pick<AccessOptions, "store" | "compat" | "asrNetworks" | "now">,
 ): Account | null {
-  const { client, origin } = contextOf(request);
+  const { client } = contextOf(request);
   const name = compat().asr_key_account;
   if (name === "" || !client.isSender || !includes(asrNetworks(), client.address)) return null;
   const account = findAccount(store, name);
-  if (account !== null) requireActive(account, now(), origin);
+  if (account !== null) requireActive(account, now());
   return account;
 }
 
 /**
  * Checks a key and its account again that were valid when the request began.
- * @throws 401 when the key was revoked or has expired since, 403 when its account may no longer use the API
+ * @throws {ApiError} 401 when the key was revoked or has expired since
+ * @throws {IntakeError} when its account may no longer use the API
  */
-export function requireAccess(store: Store, keyId: string, now: number, origin: string): void {
+export function requireAccess(store: Store, keyId: string, now: number): void {
   const key = activeKey(store, keyId, now);
   const account = key === null ? null : getAccount(store, key.accountId);
   if (account === null) throw invalidKey();
-  requireActive(account, now, origin);
+  requireActive(account, now);
 }
 
 function missingKey(proof: Proof): ApiError {
@@ -142,23 +137,6 @@ function missingKey(proof: Proof): ApiError {
 function invalidKey(proof: Proof = "bearer"): ApiError {
   const headers = proof === "bearer" ? challenge : basicChallenge;
   return new ApiError("invalid_api_key", "This API key is not valid.", { headers });
-}
-
-/**
- * Checks that an account may use the API. If it may not, its keys stay stored and work again once it may.
- * @throws 403 when it may not
- */
-export function requireActive(account: Account, now: number, origin: string): void {
-  const docs = `${origin}/docs`;
-  if (account.standing === "guest") {
-    throw new ApiError("guest_account_not_supported", "A guest account can't use the API.", { docs });
-  }
-  if (account.standing === "restricted") {
-    throw new ApiError("account_restricted", "This account is restricted.", { docs });
-  }
-  if (account.subscribedUntil !== null && account.subscribedUntil <= now) {
-    throw new ApiError("subscription_required", "This account has no active subscription.", { docs });
-  }
 }
 
 /** Checks that the request's key has a scope; null: any key will do. @throws 403 when it has not */

@@ -1,13 +1,3 @@
-import { cleanText } from "../../text/index.ts";
-
-/** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
-const MAX_NAME_BYTES = 180;
-/** Characters that a file system, a shell or a list of files treats specially. */
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]/u;
-/** Invisible characters. Joiners stay, because scripts and emoji need them, and so do the tags of flags. */
-const invisible = /(?!\u200C|\u200D|[\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf}/gu;
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
-
 /** Latin letters and punctuation that have no decomposition in Unicode, each with its usual form in ASCII. */
 const asciiForms = new Map(
   (
@@ -25,7 +15,7 @@ const replaced = /(?:[^\x20-\x7E]|["%*/:;<>?\\|])+/g;
 const edges = /^[ ._-]*\/[/ ._-]*|[/ ._-]*\/[ ._-]*$/g;
 
 /**
- * Formats `Content-Disposition: attachment` for a name from `safeFileName` (RFC 6266). `filename*` is UTF-8 (RFC 8187).
+ * Formats `Content-Disposition: attachment` for a name from `exportFileName` (RFC 6266). `filename*` is UTF-8 (RFC 8187).
  * `filename` is ASCII, for clients that read nothing else, such as `curl -OJ`: letters lose their accents. A name
  * without Latin letters and digits becomes the recording's id there.
  */
@@ -75,26 +65,4 @@ const decomposed = /\P{M}\p{M}+|[\u1100-\u1112][\u1161-\u1175][\u11A8-\u11C2]?/g
  */
 export function composed(name: string): string {
   return name.replace(decomposed, (letter) => letter.normalize("NFC"));
-}
-
-/**
- * Returns the file name for an export. Each character's compatibility form is checked as well. A client or file system
- * that normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
- * @param sourceName the recording's name; null for a link
- */
-export function safeFileName(sourceName: string | null, extension: string): string {
-  const safe = (sourceName ?? "").replace(/./gsu, (character) =>
-    unsafe.test(character.normalize("NFKD")) ? "_" : character,
-  );
-  const visible = cleanText(safe, "as typed").replace(invisible, "");
-  const characters = Array.from(graphemes.segment(visible), ({ segment }) => segment);
-  const start = characters.findIndex((character) => !/^[. ]/.test(character.normalize("NFKD")));
-  const end = characters.findLastIndex((character) => !/[. ]$/.test(character.normalize("NFKD")));
-  let stem = "";
-  for (const character of start < 0 ? [] : characters.slice(start, end + 1)) {
-    // The compatibility form of some characters is longer.
-    if (Buffer.byteLength((stem + character).normalize("NFKD")) > MAX_NAME_BYTES) break;
-    stem += character;
-  }
-  return `${stem === "" ? "transcript" : stem}.${extension}`;
 }

@@ -1,9 +1,12 @@
 import { ValidationError } from "elysia";
+import { machineTrouble, machineTroubles } from "../../disk/index.ts";
 import { ExportTooLargeError } from "../../exports/index.ts";
+import { type AccountTrouble, IntakeError, type IntakeRefusal } from "../../intake/index.ts";
 import { LibraryError, type Refusal } from "../../library/index.ts";
-import { machineTrouble, machineTroubles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import { ApiError, type FieldErrors, noDiskSpace, notFound } from "./errors.ts";
+import { count } from "../../text/index.ts";
+import { ApiError, type ErrorCode, type FieldErrors, invalidField, notFound, unavailable } from "./errors.ts";
+import { rateLimited } from "./rate-limits.ts";
 import { contextOf } from "./request-context.ts";
 
 /**
@@ -11,7 +14,8 @@ import { contextOf } from "./request-context.ts";
  * not sent, because it may contain anything.
  */
 export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
-  if (error instanceof ApiError) return error;
+  const refusal = refusalOf(error, request);
+  if (refusal !== null) return refusal;
   if (error instanceof LibraryError) return refusalToApiError(error.refusal);
   const { requestId } = contextOf(request);
   if (error instanceof ValidationError) {
@@ -26,7 +30,7 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   const fault = machineTrouble(error);
   if (fault !== null) {
     log.error({ event: "http.machine_trouble", requestId, trouble: fault.kind, detail: fault.detail });
-    return noDiskSpace(`The server can't do this now: ${machineTroubles[fault.kind]}.`);
+    return unavailable(`The server can't do this now: ${machineTroubles[fault.kind]}.`);
   }
   if (error instanceof ExportTooLargeError) {
     log.error({ event: "http.export_too_large", requestId, detail: error.message });
@@ -35,6 +39,63 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
 }
+
+/** Returns the error of the API that was thrown, or for a recording that was not created; null for other errors. */
+export function refusalOf(error: unknown, request: Request): ApiError | null {
+  if (error instanceof ApiError) return error;
+  return error instanceof IntakeError ? intakeRefusalToApiError(error.refusal, request) : null;
+}
+
+function intakeRefusalToApiError(refusal: IntakeRefusal, request: Request): ApiError {
+  switch (refusal.kind) {
+    case "closed":
+      return unavailable(refusal.reason, 10);
+    case "account": {
+      const [code, message] = accountErrors[refusal.trouble];
+      return new ApiError(code, message, { docs: `${contextOf(request).origin}/docs` });
+    }
+    case "creates_used_up": {
+      const window = refusal.window === "hour" ? "an hour" : "24 hours";
+      const message = `This account may create ${refusal.limit} recordings within ${window}.`;
+      return rateLimited(message, refusal.retryMilliseconds);
+    }
+    case "no_place":
+      return new ApiError(
+        "concurrency_limit",
+        `${count(refusal.places, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has finished.`,
+      );
+    case "no_place_for_replay":
+      return new ApiError(
+        "concurrency_limit",
+        `${count(refusal.places, "upload of this account is", "uploads of this account are")} in progress; send this one again when one of them has finished.`,
+      );
+    // Requests use the whole limit.
+    case "left_to_requests":
+      return new ApiError("rate_limited", "A limit was reached.");
+    case "disk_full":
+      return unavailable("There is no disk space to store the upload now.");
+    case "account_share_full":
+      return unavailable(
+        "Unfinished uploads of one account may take a share of the free disk space, and this upload exceeds it. Send the recording again when other uploads of this account have finished.",
+      );
+    case "probe_timed_out":
+      return unavailable("The server is too busy to probe the file now.");
+    case "no_recording":
+      return invalidField("file", refusal.reason);
+    case "too_long":
+      return invalidField("file", `The recording is longer than ${refusal.maxSeconds / 3600} hours.`);
+    case "never_fits":
+      return new ApiError("file_too_large", "The recording needs more disk space to process than this server has.");
+    case "no_space_to_process":
+      return unavailable("There is no disk space to process this recording now.");
+  }
+}
+
+const accountErrors = {
+  guest: ["guest_account_not_supported", "A guest account can't use the API."],
+  restricted: ["account_restricted", "This account is restricted."],
+  no_subscription: ["subscription_required", "This account has no active subscription."],
+} as const satisfies Record<AccountTrouble, readonly [ErrorCode, string]>;
 
 /** Returns the error of the API for a recording that was not read or changed. */
 function refusalToApiError(refusal: Refusal): ApiError {

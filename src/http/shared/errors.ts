@@ -214,8 +214,6 @@ interface ErrorDetails {
   readonly required?: string;
   /** Only with the codes in `accountCodes`: URL of this server's documentation. */
   readonly docs?: string;
-  /** Bytes of disk space that a recording lacks, for this program only: no client gets them. */
-  readonly neededBytes?: number;
 }
 
 /** An error that is sent to the client. No other error leaves this program over HTTP. */
@@ -261,15 +259,9 @@ export function notFound(): ApiError {
 }
 
 /**
- * Returns a 503 error for a machine that can't write now. An operator or completed work frees disk space within
- * minutes.
- * @param neededBytes bytes that must be free, if they are known
+ * Returns a 503 error. By default, a retry is advised after a minute: completed work or an operator frees disk space
+ * within minutes.
  */
-export function noDiskSpace(message: string, neededBytes?: number): ApiError {
-  const headers = { "Retry-After": "60" };
-  return new ApiError(
-    "service_unavailable",
-    message,
-    neededBytes === undefined ? { headers } : { headers, neededBytes },
-  );
+export function unavailable(message: string, retryAfterSeconds = 60): ApiError {
+  return new ApiError("service_unavailable", message, { headers: { "Retry-After": String(retryAfterSeconds) } });
 }

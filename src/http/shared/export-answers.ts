@@ -1,21 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import {
-  type ExportFormat,
-  type ExportOptions,
-  ExportQueue,
+  type ExportMaker,
   type ExportResult,
-  exportExtension,
+  exportFileName,
   exportMediaTypes,
-  exportTranscript,
-  isTextFormat,
-  recordingDocument,
-  type TextFormat,
-  writeText,
+  type WantedExport,
 } from "../../exports/index.ts";
-import type { Transcript } from "../../recordings/index.ts";
-import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
-import { contentDisposition, safeFileName } from "./content-disposition.ts";
+import { contentDisposition } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
@@ -23,54 +13,24 @@ import { contextOf } from "./request-context.ts";
 interface ExportServices {
   /** Returns whether a recording is deleted. */
   readonly isDeleted: (id: string) => boolean;
-  readonly dataDirectory: Pick<DataDirectory, "incoming">;
-  readonly diskSpace: Pick<DiskSpace, "reserve">;
+  readonly maker: ExportMaker;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-interface ExportRequest {
+interface ExportRequest extends WantedExport {
   readonly request: Request;
-  /** The account that sends the request, or a name that is no account's id. Owners are served in round robin. */
-  readonly owner: string;
-  readonly transcript: Transcript;
-  readonly format: ExportFormat;
-  /** Whether the names of speakers that have one replace their letters. */
-  readonly hasNames?: boolean;
   /** Additional headers of the answer, besides those that describe the file. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that has waited for its transcript. */
-interface WaitingRequest {
-  readonly request: Request;
-  readonly owner: string;
-  /** All headers of the answer. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-interface OpenRequest {
-  readonly request: Request;
-  readonly owner: string;
-  /** Returns whether the answer is still needed. */
-  readonly isWanted?: () => boolean;
-}
-
-/** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
-const SLOTS = 2;
-/** Reserved disk space: twice that of an export of 18 hours, which takes 17 MB as JSON and 5 MB as PDF. */
-const RESERVED_BYTES = 32 * 1024 * 1024;
-
 /**
- * Generates and sends exports, for the API and the console. Owners are served in round robin, and each may have a
- * bounded number of exports. Long exports are sent from files, so that slow clients take no memory. A file is removed
- * when its answer ends or its recording is deleted.
+ * Generates and sends exports, for the API and the console. Each owner may have a bounded number of exports. Long ones
+ * are sent from files, so that slow clients take no memory. A file is removed when its answer ends or its recording is
+ * deleted.
  */
 export class ExportAnswers {
   readonly #services: ExportServices;
-  /** Text exports take a fraction of a second, so they do not wait for the child processes of PDF and DOCX. */
-  readonly #texts = new ExportQueue(SLOTS);
-  readonly #documents = new ExportQueue(SLOTS);
   readonly #answers: OpenAnswers;
   /** Answers to clients that have waited for their transcripts. */
   readonly #waiting: OpenAnswers;
@@ -94,7 +54,7 @@ export class ExportAnswers {
     const { recording } = transcript;
     const isWanted = () => !this.#isDeleted(recording.id);
     try {
-      const make = (signal: AbortSignal) => this.make(exportRequest, signal);
+      const make = (signal: AbortSignal) => this.#services.maker.make(exportRequest, signal);
       const { content, isInMemory } = await this.#open(this.#answers, { request, owner, isWanted }, make);
       const { size } = content;
       if (isInMemory) contextOf(request).heldBytes = size;
@@ -102,10 +62,7 @@ export class ExportAnswers {
         headers: {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
-          "Content-Disposition": contentDisposition(
-            safeFileName(recording.sourceName, exportExtension(format)),
-            recording.id,
-          ),
+          "Content-Disposition": contentDisposition(exportFileName(recording.sourceName, format), recording.id),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": size === 0 ? "bytes */0" : `bytes 0-${size - 1}/${size}`,
         },
@@ -117,34 +74,30 @@ export class ExportAnswers {
   }
 
   /**
-   * Sends a text that comes in parts to a client that has waited for its transcript. The recording may be deleted as
-   * soon as there is an answer.
-   * @throws {ApiError} 429 when the owner has too many open
+   * Sends a text to a client that has waited for its transcript. The recording may be deleted as soon as there is an
+   * answer.
+   * @param headers all headers of the answer
+   * @param make makes the text
    * @throws {MachineError} when there is no disk space for the file
    */
-  async sendParts({ request, owner, parts, headers }: WaitingRequest & { readonly parts: AsyncIterable<string> }) {
-    const make = (signal: AbortSignal) => writeText(parts, this.#target(signal));
-    const { content } = await this.#open(this.#waiting, { request, owner }, make);
-    return new Response(content, { headers });
-  }
-
-  /** Sends a transcript in a text format to such a client, when it is the owner's turn. @throws as `sendParts` */
-  async sendText({
-    request,
-    owner,
-    transcript,
-    format,
-    headers,
-  }: WaitingRequest & { readonly transcript: Transcript; readonly format: TextFormat }) {
-    const make = (signal: AbortSignal) => this.make({ owner, transcript, format }, signal);
-    const { content } = await this.#open(this.#waiting, { request, owner }, make);
+  async sendText(
+    asked: Pick<ExportRequest, "request" | "owner">,
+    headers: Readonly<Record<string, string>>,
+    make: (maker: ExportMaker, signal: AbortSignal) => Promise<ExportResult>,
+  ): Promise<Response> {
+    const { maker } = this.#services;
+    const { content } = await this.#open(this.#waiting, asked, (signal) => make(maker, signal));
     return new Response(content, { headers });
   }
 
   /** Makes a file, which is removed when its answer ends. @throws what `make` throws */
   async #open(
     answers: OpenAnswers,
-    { request, owner, isWanted = () => true }: OpenRequest,
+    {
+      request,
+      owner,
+      isWanted = () => true,
+    }: Pick<ExportRequest, "request" | "owner"> & { readonly isWanted?: () => boolean },
     make: (signal: AbortSignal) => Promise<ExportResult>,
   ): Promise<ExportResult> {
     const controller = new AbortController();
@@ -171,30 +124,6 @@ export class ExportAnswers {
       if (isEnded) throw new ApiError("bad_request", "The connection was lost before the answer.");
       throw error;
     }
-  }
-
-  /**
-   * Generates an export when it is the owner's turn. The caller disposes of it.
-   * @throws as `exportTranscript`
-   * @throws {MachineError} when there is no disk space for the file
-   */
-  make(
-    { owner, transcript, format, hasNames }: Omit<ExportRequest, "request">,
-    signal: AbortSignal,
-  ): Promise<ExportResult> {
-    const queue = isTextFormat(format) ? this.#texts : this.#documents;
-    const make = () => exportTranscript(format, recordingDocument(transcript, hasNames), this.#target(signal));
-    return queue.run(owner, make, signal);
-  }
-
-  /** Returns where and how an export is written. */
-  #target(signal: AbortSignal): ExportOptions {
-    const { dataDirectory, diskSpace } = this.#services;
-    return {
-      path: join(dataDirectory.incoming, `export-${randomUUID()}`),
-      reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
-      signal,
-    };
   }
 
   /** Ends the exports of deleted recordings and removes their files. */

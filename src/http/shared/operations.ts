@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
-import type { Scope } from "../../accounts/index.ts";
+import type { Scope } from "../../keys/index.ts";
 import type { Application } from "../../library/index.ts";
 import { requireScope } from "./access.ts";
 import { readQuery } from "./query.ts";

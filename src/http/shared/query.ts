@@ -1,8 +1,8 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { values } from "../../database/index.ts";
 import { exportFormatSchema, exportFormats } from "../../exports/index.ts";
 import { type Status, statusSchema } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
 const cursor = Type.Optional(

@@ -1,4 +1,4 @@
-import type { WindowState } from "../../accounts/index.ts";
+import type { WindowState } from "../../usage/index.ts";
 import { ApiError } from "./errors.ts";
 
 /** State of one limit as shown to the client. */

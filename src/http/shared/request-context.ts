@@ -1,4 +1,5 @@
-import type { Account, ApiKey } from "../../accounts/index.ts";
+import type { Account } from "../../accounts/index.ts";
+import type { ApiKey } from "../../keys/index.ts";
 import type { Client } from "./client.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { RateLimit } from "./rate-limits.ts";

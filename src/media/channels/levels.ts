@@ -1,13 +1,13 @@
 import { open } from "node:fs/promises";
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
 
 /** Samples of a block: 25 ms at 16 kHz, about a phone. */
 export const BLOCK_SAMPLES = 400;
-export const BLOCKS_PER_SECOND = 16_000 / BLOCK_SAMPLES;
+export const BLOCKS_PER_SECOND = PCM_SAMPLE_RATE_HZ / BLOCK_SAMPLES;
 /** Lowest level in decibels; quieter blocks are not distinguished. 16-bit samples end at -96 dB. */
 export const SILENCE_DECIBELS = -100;
 export const LEVELS_PER_DECIBEL = 2;
 
-const BYTES_PER_SAMPLE = 2;
 /** Blocks per read: two seconds of a channel. Between two reads, the server's event loop can run. */
 const READ_BLOCKS = 80;
 
@@ -38,7 +38,7 @@ export async function measureChannels(
   await using left = await open(leftPath, "r");
   await using right = await open(rightPath, "r");
   const sizes = await Promise.all([left.stat(), right.stat()]);
-  const blocks = Math.floor(Math.min(...sizes.map(({ size }) => size)) / BYTES_PER_SAMPLE / BLOCK_SAMPLES);
+  const blocks = Math.floor(Math.min(...sizes.map(({ size }) => size)) / PCM_BYTES_PER_SAMPLE / BLOCK_SAMPLES);
   const levels = { left: new Uint8Array(blocks), right: new Uint8Array(blocks) };
   const samples = {
     left: new Int16Array(READ_BLOCKS * BLOCK_SAMPLES),
@@ -48,8 +48,8 @@ export async function measureChannels(
   for (let first = 0; first < blocks; first += READ_BLOCKS) {
     signal?.throwIfAborted();
     const count = Math.min(READ_BLOCKS, blocks - first);
-    const position = first * BLOCK_SAMPLES * BYTES_PER_SAMPLE;
-    const bytes = count * BLOCK_SAMPLES * BYTES_PER_SAMPLE;
+    const position = first * BLOCK_SAMPLES * PCM_BYTES_PER_SAMPLE;
+    const bytes = count * BLOCK_SAMPLES * PCM_BYTES_PER_SAMPLE;
     await Promise.all([
       left.read(new Uint8Array(samples.left.buffer), 0, bytes, position),
       right.read(new Uint8Array(samples.right.buffer), 0, bytes, position),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { percentDecoded } from "../../text/index.ts";
+import { valueOr } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
 
 /**
@@ -66,7 +66,7 @@ const PLAYLIST_EXTENSION = /\.(?:m3u8?|pls|xspf|asx)$/i;
 
 /** Returns whether a link looks like a playlist: a playlist's file extension, or a video site's `/playlist?list=`. */
 export function isPlaylistLink(url: URL): boolean {
-  const path = percentDecoded(url.pathname).replace(/\/+$/, "");
+  const path = valueOr(() => decodeURIComponent(url.pathname), url.pathname).replace(/\/+$/, "");
   // The part after a semicolon is a path parameter, for example a session number.
   const name = (path.split("/").at(-1) ?? "").replace(/;.*$/s, "");
   return PLAYLIST_EXTENSION.test(name) || (/\/playlist$/i.test(path) && url.searchParams.has("list"));

@@ -1,4 +1,4 @@
-import type { Reservation } from "../../storage/index.ts";
+import type { Reservation } from "../../disk/index.ts";
 import { addressGuard, ownAddresses, type ResolveHost, resolveHost } from "./address-guard.ts";
 import type { AllowList } from "./allow-list.ts";
 import { checkResponse } from "./check-content.ts";

@@ -1,17 +1,18 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
+import type { DiskSpace } from "../../disk/index.ts";
 import { syncDirectory } from "../../files/index.ts";
 import type { Recordings } from "../../recordings/index.ts";
-import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
 import { chooseMix } from "../channels/choose-mix.ts";
 import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";
-import { channelFilters, MEMORY_LIMIT_BYTES, outputArgumentsOf, timedInputArguments } from "../ffmpeg-arguments.ts";
+import { channelFilters, outputArgumentsOf, timedInputArguments } from "../ffmpeg-arguments.ts";
 import { promisedMatroskaBytes } from "../matroska.ts";
 import { MediaError } from "../media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
 import { type AudioTrack, probeRecording } from "../probe.ts";
-import { runFfmpeg } from "../run-ffmpeg.ts";
+import { type InputFile, runFfmpeg } from "../run-ffmpeg.ts";
 import { findTrackStart, type TrackStart, timeLineFilters } from "../time-line.ts";
 import { PeakMeter } from "./waveform.ts";
 
@@ -89,9 +90,7 @@ export async function makeCopy(
   }
 }
 
-interface CopyRequest {
-  readonly ffmpegPath: string;
-  readonly inputPath: string;
+interface CopyRequest extends InputFile {
   /** Path of the audio, WebM. Its folder must exist; an existing file is replaced. */
   readonly audioPath: string;
   readonly waveformPath: string;
@@ -103,7 +102,6 @@ interface CopyRequest {
   readonly maxSeconds: number;
   /** Called with the number of encoded seconds. */
   readonly onProgress?: (seconds: number) => void;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -138,7 +136,7 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
   const track = probed.tracks.find(({ index }) => index === request.trackIndex) ?? probed.tracks[0];
-  const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
+  const start = await findTrackStart({ ffmpegPath, inputPath, signal }, track.index);
   const mix = await chooseMix({ ...request, isBackground: true }, track);
   let meter = await encode(request, track, start, mix);
   if (isStereo(track) && meter.correlation < INVERTED_CORRELATION) {
@@ -178,11 +176,8 @@ async function encode(
       ...[...output([...mono, ...timeLine("mono")], 1), ...OPUS, ...WEBM, "-y", `file:${audioPath}`],
       ...[...output(measured, channels), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"],
     ],
-    limits: {
-      memoryBytes: MEMORY_LIMIT_BYTES,
-      cpuSeconds: 60 + durationSeconds / 10,
-      outputBytes: LEAST_BYTES + MOST_BYTES_PER_SECOND * durationSeconds,
-    },
+    cpuSeconds: 60 + durationSeconds / 10,
+    outputBytes: LEAST_BYTES + MOST_BYTES_PER_SECOND * durationSeconds,
     // Permits real-time speed, for a machine whose cores are all busy with other work.
     timeoutSeconds: 600 + durationSeconds,
     signal,

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { isOpen, type Recording } from "../../recordings/index.ts";
-import { machineTrouble, machineTroubles, type PlaybackFiles } from "../../storage/index.ts";
+import type { Recording } from "../../database/index.ts";
+import { machineTrouble, machineTroubles } from "../../disk/index.ts";
+import { isOpen } from "../../recordings/index.ts";
+import type { PlaybackFiles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { type CopyResources, type CopySource, isStored, makeCopy } from "./make-copy.ts";
@@ -153,7 +155,12 @@ export class PlaybackCopies {
 
   #nextMissing(): string | undefined {
     if (this.#missing.length === 0 || this.#options.now() < this.#pausedUntil) return undefined;
-    return readOr(true, () => this.#options.isBusy()) ? undefined : this.#missing.pop();
+    try {
+      return this.#options.isBusy() ? undefined : this.#missing.pop();
+    } catch {
+      // The database cannot be read now; the next check reads it again.
+      return undefined;
+    }
   }
 
   async #isRemoved(id: string): Promise<boolean> {
@@ -240,15 +247,6 @@ export class PlaybackCopies {
       message: `The recording can't be prepared for playback: ${reason.replace(/\.$/, "")}.`,
       retryAt: fault === null ? Number.POSITIVE_INFINITY : now() + RETRY_MILLISECONDS.requested,
     });
-  }
-}
-
-/** Reads a fact from the database, or returns the fallback if it cannot be read; the next check reads it again. */
-function readOr(fallback: boolean, read: () => boolean): boolean {
-  try {
-    return read();
-  } catch {
-    return fallback;
   }
 }
 

@@ -91,10 +91,5 @@ function tensorHeader({ name, shape, type }: TensorPlan): Uint8Array {
 }
 
 function int32s(values: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(values.length * 4);
-  const view = new DataView(bytes.buffer);
-  values.forEach((value, index) => {
-    view.setInt32(index * 4, value, true);
-  });
-  return bytes;
+  return new Uint8Array(Int32Array.from(values).buffer);
 }

@@ -22,35 +22,26 @@ export function* tensorData(plan: TensorPlan, source: ByteSource): Generator<Uin
       yield bytes;
       continue;
     }
-    const floats = toFloats(bytes, variable.type);
+    const floats = FLOATS_OF[variable.type](bytes.buffer);
     if (scale) unscale(floats, scale, firstRow + row, elementsPerRow);
     yield type === "float32" ? bytesOf(floats) : toHalf(floats, plan.name);
   }
 }
 
-function readFloats(source: ByteSource, variable: Variable): Float32Array {
-  return toFloats(source.read(variable.offset, variable.sizeBytes), variable.type);
+function readFloats(source: ByteSource, { offset, sizeBytes, type }: Variable): Float32Array {
+  return FLOATS_OF[type](source.read(offset, sizeBytes).buffer);
 }
 
-/** Converts elements to float32. `bytes` must span a whole buffer, as from `ByteSource.read`, so that views are aligned. */
-function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
-  const { buffer } = bytes;
-  switch (type) {
-    case "float32":
-      return new Float32Array(buffer);
-    case "float16":
-      return new Float32Array(new Float16Array(buffer));
-    case "bfloat16":
-      // A bfloat16 is the upper half of a float32.
-      return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (half) => half << 16).buffer);
-    case "int8":
-      return new Float32Array(new Int8Array(buffer));
-    case "int16":
-      return new Float32Array(new Int16Array(buffer));
-    case "int32":
-      return new Float32Array(new Int32Array(buffer));
-  }
-}
+/** Conversions of elements to float32. A buffer has nothing else, as from `ByteSource.read`, so that views are aligned. */
+const FLOATS_OF: Readonly<Record<ElementType, (buffer: ArrayBufferLike) => Float32Array>> = {
+  float32: (buffer) => new Float32Array(buffer),
+  float16: (buffer) => new Float32Array(new Float16Array(buffer)),
+  // A bfloat16 is the upper half of a float32.
+  bfloat16: (buffer) => new Float32Array(Uint32Array.from(new Uint16Array(buffer), (half) => half << 16).buffer),
+  int8: (buffer) => new Float32Array(new Int8Array(buffer)),
+  int16: (buffer) => new Float32Array(new Int16Array(buffer)),
+  int32: (buffer) => new Float32Array(new Int32Array(buffer)),
+};
 
 /** Divides quantised values by their scale. A quantised value is round(weight × scale); see `ModelSpec._quantize`. */
 function unscale(floats: Float32Array, scale: Float32Array, firstRow: number, elementsPerRow: number): void {

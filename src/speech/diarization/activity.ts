@@ -1,4 +1,5 @@
-import { LOCAL_SPEAKERS, readBlock, WINDOW_FRAMES, type WorkArea, writeBlock } from "../../timeline/index.ts";
+import { LOCAL_SPEAKERS, readBlock, WINDOW_FRAMES, writeBlock } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 
 const MARK = "TAC2";
 const WINDOW_BYTES = WINDOW_FRAMES * LOCAL_SPEAKERS;

@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, SAMPLE_RATE } from "../../timeline/index.ts";
+import { FRAME_SAMPLES } from "../../blocks/index.ts";
+import { SAMPLE_RATE } from "../../timeline/index.ts";
 import { dot, minSimilarity } from "./similarity.ts";
 import { partsOf } from "./voice-parts.ts";
 import { type Voice, type VoiceFragment, wholeVoice } from "./voices.ts";

@@ -1,5 +1,6 @@
-import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
 import type { BlockActivity } from "./activity.ts";
+import type { FrameSpan, Voice } from "./voices.ts";
 
 /** Speech is clean if a local speaker's probability exceeds the first value while all others are below the second. */
 const SPEECH_PROBABILITY = 0.5;
@@ -16,19 +17,8 @@ const MIN_FRAGMENT_FRAMES = 24;
 /** Maximum frames of a fragment without a pause (2.5 s). A longer one is cut at window starts, as in other windows. */
 const MAX_FRAGMENT_FRAMES = 148;
 
-/** Frames `[start, end)` of the recording. */
-export interface FrameSpan {
-  start: number;
-  end: number;
-}
-
 /** Speech of one local speaker that is to be embedded. */
-export interface LocalVoice {
-  /** Window of the recording, and the local speaker in that window. */
-  window: number;
-  local: number;
-  /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
-  cleanFrames: number;
+export interface LocalVoice extends Omit<Voice, "fragments"> {
   /** Spans of clean speech in order, 0.4 to 3 s each. */
   fragments: FrameSpan[];
   /** Spans to join if `fragments` is empty: all clean speech, or all speech if the clean speech is too short. */

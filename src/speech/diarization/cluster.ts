@@ -1,13 +1,5 @@
-import {
-  blockCount,
-  FRAME_SAMPLES,
-  HOP_FRAMES,
-  LOCAL_SPEAKERS,
-  SAMPLE_RATE,
-  type Turn,
-  WINDOW_FRAMES,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { blockCount, FRAME_SAMPLES, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
+import { SAMPLE_RATE, type Turn, type WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { assignFragments, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";

@@ -1,15 +1,9 @@
-import {
-  blockWindows,
-  LOCAL_SPEAKERS,
-  WINDOW_FRAMES,
-  WINDOW_SAMPLES,
-  type WorkArea,
-  windowSample,
-} from "../../timeline/index.ts";
+import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { BATCH_SIZE, type DiarizationModels, segment } from "./models.ts";
-import { PcmReader } from "./pcm-reader.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
+import { readPcm } from "./read-pcm.ts";
 
 /**
  * Computes the speaker activity of the windows that start in one block and stores it atomically in the work area (70
@@ -17,10 +11,9 @@ import { withQuietSpeech } from "./quiet-speech.ts";
  */
 export async function detectBlock(models: DiarizationModels, area: WorkArea, block: number): Promise<void> {
   const { pcm } = area;
-  await using reader = await PcmReader.open(pcm);
   const { first, end } = blockWindows(pcm.sampleCount, block);
   const start = windowSample(first);
-  const samples = await reader.read(start, windowSample(end - 1 - first) + WINDOW_SAMPLES);
+  const samples = await readPcm(pcm, start, windowSample(end - 1 - first) + WINDOW_SAMPLES);
   const windows = Array.from({ length: end - first }, (_, window) =>
     samples.subarray(windowSample(window), windowSample(window) + WINDOW_SAMPLES),
   );

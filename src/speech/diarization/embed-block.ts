@@ -1,19 +1,11 @@
-import {
-  frameSample,
-  HOP_FRAMES,
-  type PcmFile,
-  SAMPLE_RATE,
-  WINDOW_FRAMES,
-  WINDOW_SAMPLES,
-  type WorkArea,
-  windowSample,
-} from "../../timeline/index.ts";
+import { frameSample, HOP_FRAMES, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "../../blocks/index.ts";
+import { type PcmFile, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
-import { type FrameSpan, localVoices } from "./clean-speech.ts";
+import { localVoices } from "./clean-speech.ts";
 import { type DiarizationModels, embedAll } from "./models.ts";
 import { findPauses } from "./pauses.ts";
-import { PcmReader } from "./pcm-reader.ts";
-import { writeVoices } from "./voices.ts";
+import { readPcm } from "./read-pcm.ts";
+import { type FrameSpan, writeVoices } from "./voices.ts";
 
 /** Minimum input length for embedding; shorter speech is repeated. */
 const MIN_SAMPLES = 0.8 * SAMPLE_RATE;
@@ -57,9 +49,8 @@ export async function embedBlock(models: DiarizationModels, area: WorkArea, bloc
  * pauses.
  */
 async function soundOf(pcm: PcmFile, { firstWindow, windows }: BlockActivity) {
-  await using reader = await PcmReader.open(pcm);
   const first = windowSample(firstWindow);
-  const samples = await reader.read(first, windowSample(windows - 1) + WINDOW_SAMPLES);
+  const samples = await readPcm(pcm, first, windowSample(windows - 1) + WINDOW_SAMPLES);
   const firstFrame = firstWindow * HOP_FRAMES;
   const sound = ({ start, end }: FrameSpan) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
   return { sound, pauses: findPauses(samples.subarray(frameSample(0))).map((frame) => firstFrame + frame) };

@@ -1,16 +1,7 @@
-import {
-  BLOCK_SECONDS,
-  blockCount,
-  embeddedPart,
-  frameSeconds,
-  hasBlock,
-  SAMPLE_RATE,
-  type Span,
-  WINDOW_SAMPLES,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, frameSeconds, hasBlock, WINDOW_SAMPLES } from "../../blocks/index.ts";
+import { embeddedPart, SAMPLE_RATE, type Span, type WorkArea } from "../../timeline/index.ts";
 import { type DiarizationModels, embedAll } from "./models.ts";
-import { PcmReader } from "./pcm-reader.ts";
+import { readPcm } from "./read-pcm.ts";
 import { addScaled, unit } from "./similarity.ts";
 import { readVoices, type VoiceFragment } from "./voices.ts";
 
@@ -31,14 +22,15 @@ export async function embedSentences(
   area: WorkArea,
   sentences: readonly Span[],
 ): Promise<readonly Float32Array[]> {
-  await using reader = await PcmReader.open(area.pcm);
   const fragments = new FragmentReader(area);
   const known: (Float32Array | null)[] = [];
   const sounds: Float32Array[] = [];
   for (const sentence of sentences) {
     const voice = voiceWithin(sentence, await fragments.about(sentence));
     known.push(voice);
-    if (voice === null) sounds.push(await soundOf(reader, sentence));
+    if (voice !== null) continue;
+    const { firstSample, sampleCount } = embeddedPart(sentence);
+    sounds.push(await readPcm(area.pcm, firstSample, sampleCount));
   }
   const embedded = (await embedAll(models, sounds)).values();
   return known.map((voice) => voice ?? embedded.next().value ?? new Float32Array());
@@ -68,12 +60,6 @@ function secondsTogether(fragments: readonly VoiceFragment[]): number {
     reached = end;
   }
   return seconds;
-}
-
-/** Reads the part of a sentence that is embedded. */
-async function soundOf(reader: PcmReader, sentence: Span): Promise<Float32Array> {
-  const { firstSample, sampleCount } = embeddedPart(sentence);
-  return await reader.read(firstSample, sampleCount);
 }
 
 /** Reader of a recording's voice fragments, queried from beginning to end. Caches the fragments of about two blocks. */

@@ -1,4 +1,4 @@
-import { HOP_FRAMES, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { HOP_FRAMES, WINDOW_FRAMES } from "../../blocks/index.ts";
 
 /**
  * Weight of a frame by its position in its window: a Hamming curve, because the middle has context on both sides.

@@ -7,20 +7,13 @@
  * other.
  */
 
-export { onnxLibraryOf } from "../onnx-runtime.ts";
 export { packChunks } from "../plan-chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect-block.ts";
 export { embedBlock } from "./embed-block.ts";
 export { embedSentences } from "./embed-sentences.ts";
-export {
-  type DiarizationModels,
-  embed,
-  openDiarizationModels,
-  type SpeakerModelAddon,
-  segment,
-} from "./models.ts";
-export { PcmReader } from "./pcm-reader.ts";
+export { type DiarizationModels, embed, openDiarizationModels, type SpeakerModelAddon, segment } from "./models.ts";
+export { readPcm } from "./read-pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
-export { type SpeakerVoice, speakerVoices } from "./speaker-voices.ts";
+export { speakerVoices } from "./speaker-voices.ts";
 export { knownSpeech, speechRegions } from "./speech-regions.ts";

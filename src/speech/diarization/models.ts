@@ -1,8 +1,7 @@
-import type { InferenceSession, Tensor } from "onnxruntime-node";
+import type { InferenceSession } from "onnxruntime-node";
+import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
+import { type GgmlAddon, onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../../runtimes/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
-import type { GgmlAddon } from "../ggml.ts";
-import { onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
 
 /**
  * Windows or speech spans that a model computes at once. More windows cost more memory than they save; eight spans are
@@ -19,8 +18,8 @@ export async function segment(
   waveforms: Float32Array,
   { streams = 1, windows = 1 } = {},
 ): Promise<Float32Array> {
-  const waveform = models.tensor(waveforms, [streams, waveforms.length / streams]);
-  const { data, dims } = await run(models.segmentation, waveform, "activity");
+  const shape = [streams, waveforms.length / streams];
+  const { data, dims } = await models.segmentation.run({ data: waveforms, dims: shape });
   const [all, frames, speakers] = dims;
   if (all !== streams * windows || frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
     const expected = [streams * windows, WINDOW_FRAMES, LOCAL_SPEAKERS];
@@ -31,7 +30,7 @@ export async function segment(
 
 /** Returns the model's embedding of one speech span, at unit length. The model determines its size. */
 export async function embed(models: DiarizationModels, waveform: Float32Array): Promise<Float32Array> {
-  return (await run(models.embedding, models.tensor(waveform, [1, waveform.length]), "embedding")).data;
+  return (await models.embedding.run({ data: waveform, dims: [1, waveform.length] })).data;
 }
 
 /** Returns the embeddings of several speech spans. Spans of equal length are computed in batches. */
@@ -46,7 +45,7 @@ export async function embedAll(
       const batch = all.slice(from, from + BATCH_SIZE);
       const joined = new Float32Array(batch.length * length);
       for (const [at, [, waveform]] of batch.entries()) joined.set(waveform, at * length);
-      const { data } = await run(models.embedding, models.tensor(joined, [batch.length, length]), "embedding");
+      const { data } = await models.embedding.run({ data: joined, dims: [batch.length, length] });
       const size = data.length / batch.length;
       for (const [at, [index]] of batch.entries()) embeddings[index] = data.slice(at * size, (at + 1) * size);
     }
@@ -54,16 +53,15 @@ export async function embedAll(
   return embeddings;
 }
 
-async function run(model: SpeakerModel, waveform: Tensor, output: string) {
-  const results = await model.run({ waveform });
-  const tensor = results[output];
-  if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
-  return { data: tensor.data, dims: tensor.dims };
+/** Floats of some shape, a model's input or output. */
+interface Floats {
+  readonly data: Float32Array;
+  readonly dims: readonly number[];
 }
 
-/** One of the two models; several callers may use it at once. */
-export interface SpeakerModel {
-  run(feeds: { readonly waveform: Tensor }): Promise<Readonly<Record<string, Tensor>>>;
+/** One of the two models, with one input and one output; several callers may use it at once. */
+interface SpeakerModel {
+  run(waveform: Floats): Promise<Floats>;
   release(): Promise<void>;
 }
 
@@ -80,10 +78,7 @@ export interface SpeakerModelAddon extends GgmlAddon {
 
 interface NativeSpeakerModel {
   /** Runs the model on a thread of its own. @param output name of the output that is returned */
-  run(
-    inputs: readonly { readonly name: string; readonly data: Tensor["data"]; readonly dims: readonly number[] }[],
-    output: string,
-  ): Promise<{ data: Float32Array; dims: number[] }>;
+  run(inputs: readonly (Floats & { readonly name: string })[], output: string): Promise<Floats>;
   /** Frees the weights once the running calls have ended. */
   dispose(): void;
 }
@@ -94,8 +89,6 @@ export interface DiarizationModels {
   segmentation: SpeakerModel;
   /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: SpeakerModel;
-  /** Creates a model input from floats. */
-  tensor(data: Float32Array, shape: readonly number[]): Tensor;
   /** Releases both models; they cannot be used afterwards. */
   dispose(): Promise<void>;
 }
@@ -132,15 +125,22 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
   };
   const load = async (path: string, output: string): Promise<SpeakerModel> => {
     try {
-      if (addon === undefined) return await onnx.InferenceSession.create(path, session);
+      if (addon === undefined) {
+        const opened = await onnx.InferenceSession.create(path, session);
+        return {
+          async run({ data, dims }) {
+            const results = await opened.run({ waveform: new onnx.Tensor("float32", data, dims) });
+            const tensor = results[output];
+            if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
+            return { data: tensor.data, dims: tensor.dims };
+          },
+          release: () => opened.release(),
+        };
+      }
       const library = onnxLibraryOf(options.onnxBinding);
       const model = new addon.SpeakerModel({ library, model: path, threads });
       return {
-        async run(feeds) {
-          const inputs = Object.entries(feeds).map(([name, { data, dims }]) => ({ name, data, dims }));
-          const { data, dims } = await model.run(inputs, output);
-          return { [output]: new onnx.Tensor("float32", data, dims) };
-        },
+        run: (waveform) => model.run([{ name: "waveform", ...waveform }], output),
         release: async () => model.dispose(),
       };
     } catch (error) {
@@ -155,7 +155,6 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
   return {
     segmentation,
     embedding,
-    tensor: (data, shape) => new onnx.Tensor("float32", data, shape),
     async dispose() {
       await segmentation.release();
       await embedding.release();

@@ -1,4 +1,4 @@
-import { FRAME_SAMPLES } from "../../timeline/index.ts";
+import { FRAME_SAMPLES } from "../../blocks/index.ts";
 import { frameDecibels } from "../silences.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
 import { frameDecibels } from "../silences.ts";
-import type { FrameSpan } from "./clean-speech.ts";
 import { FrameAverage } from "./frame-average.ts";
+import type { FrameSpan } from "./voices.ts";
 
 /** A frame below this probability of speech counts as a frame without speech. */
 const MIN_SPEECH = 0.3;

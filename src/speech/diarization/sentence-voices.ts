@@ -1,4 +1,5 @@
-import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
+import { readBlock, writeBlock } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 import { removeChannel } from "./remove-channel.ts";
 import { addScaled, dot, minSimilarity, unit } from "./similarity.ts";
 

@@ -1,24 +1,9 @@
-import {
-  blockCount,
-  frameSeconds,
-  OverlapFinder,
-  type Span,
-  secondsOf,
-  type Turn,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { blockCount, frameSeconds } from "../../blocks/index.ts";
+import { OverlapFinder, type Span, secondsOf, type Turn, type WorkArea } from "../../timeline/index.ts";
+import type { SpeakerVoice } from "../../voices/index.ts";
 import { removeChannel } from "./remove-channel.ts";
 import { addScaled, unit } from "./similarity.ts";
 import { readVoices } from "./voices.ts";
-
-/** The voice of a speaker over a whole track. */
-export interface SpeakerVoice {
-  readonly speaker: number;
-  /** Seconds of clean speech that the embedding represents. */
-  readonly seconds: number;
-  /** Mean of the speaker's fragments without their channel component, of unit length. */
-  readonly embedding: Float32Array;
-}
 
 /** Minimum share of a fragment that the turns of its speaker cover. */
 const MIN_OWN_SHARE = 0.9;
@@ -34,7 +19,8 @@ interface Sum {
 }
 
 /**
- * Returns the voice of each speaker that has clean speech, by speaker number; none whose embedding is no number.
+ * Returns the voice of each speaker that has clean speech, by speaker number; none whose embedding is no number. It is
+ * the mean of the speaker's fragments without their channel component, of unit length.
  * Fragments in which several people speak are left out. Reads one block of embeddings at a time.
  * @param turns the final turns of the track, in order of their starts
  */

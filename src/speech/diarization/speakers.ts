@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, HOP_FRAMES, SAMPLE_RATE, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { FRAME_SAMPLES, HOP_FRAMES, WINDOW_FRAMES } from "../../blocks/index.ts";
+import { SAMPLE_RATE } from "../../timeline/index.ts";
 import { averageLinkage, joinSimilar, mergeDown, type VoiceGroup } from "./linkage.ts";
 import type { SimilarityThresholds } from "./similarity.ts";
 import { divide, type SpeakerBounds, withoutSmall } from "./speaker-bounds.ts";

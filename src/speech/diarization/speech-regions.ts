@@ -1,16 +1,9 @@
-import {
-  blockCount,
-  FRAME_SAMPLES,
-  frameSample,
-  frameSeconds,
-  SAMPLE_RATE,
-  type Span,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { blockCount, FRAME_SAMPLES, frameSample, frameSeconds } from "../../blocks/index.ts";
+import { type PcmFile, SAMPLE_RATE, type Span, type WorkArea } from "../../timeline/index.ts";
 import { frameDecibels } from "../silences.ts";
 import { BlockActivity } from "./activity.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { PcmReader } from "./pcm-reader.ts";
+import { readPcm } from "./read-pcm.ts";
 
 /**
  * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips that were made quiet,
@@ -27,8 +20,7 @@ const MAX_REGION_SECONDS = 29;
  * weakest frame. Reads one block at a time, and only the samples of speech that must be cut.
  */
 export async function speechRegions(area: WorkArea): Promise<Span[]> {
-  await using reader = await PcmReader.open(area.pcm);
-  const finder = new RegionFinder(area.pcm.sampleCount / SAMPLE_RATE, reader);
+  const finder = new RegionFinder(area.pcm);
   const average = await addBlocks(finder, area, blockCount(area.pcm.sampleCount));
   average.end();
   return await finder.end();
@@ -45,8 +37,7 @@ interface KnownSpeech {
  * pass through the same states from block to block.
  */
 export async function knownSpeech(area: WorkArea, blocks: number): Promise<KnownSpeech> {
-  await using reader = await PcmReader.open(area.pcm);
-  const finder = new RegionFinder(area.pcm.sampleCount / SAMPLE_RATE, reader);
+  const finder = new RegionFinder(area.pcm);
   await addBlocks(finder, area, blocks);
   return finder.known();
 }
@@ -73,10 +64,11 @@ class RegionFinder {
   private open: Run = { firstFrame: 0, levels: [] };
   private nextFrame = 0;
 
-  constructor(
-    private readonly totalSeconds: number,
-    private readonly reader: PcmReader,
-  ) {}
+  private readonly totalSeconds: number;
+
+  constructor(private readonly pcm: PcmFile) {
+    this.totalSeconds = pcm.sampleCount / SAMPLE_RATE;
+  }
 
   add(frame: number, level: number): void {
     this.nextFrame = frame + 1;
@@ -116,7 +108,7 @@ class RegionFinder {
   private async cutLong(run: Run): Promise<Run> {
     let rest = run;
     while (lengthSeconds(rest.levels.length) > MAX_REGION_SECONDS) {
-      const [part, after] = await cutRun(rest, MAX_REGION_SECONDS, this.reader);
+      const [part, after] = await cutRun(rest, this.pcm);
       this.push(part);
       rest = after;
     }
@@ -132,7 +124,7 @@ class RegionFinder {
 }
 
 /** Consecutive frames with speech, and the probability of speech in each. */
-export interface Run {
+interface Run {
   firstFrame: number;
   levels: number[];
 }
@@ -147,13 +139,13 @@ const CUT_FRAMES = 11;
 const DECIBEL_RANGE = 40;
 
 /**
- * Cuts a run at its weakest frame between 12 s and `longestSeconds`; among equal frames, the later one wins. Loudness
- * counts as much as the probability of speech, which stays at 1 through the pauses between words.
+ * Cuts a run at its weakest frame between 12 and 29 s; among equal frames, the later one wins. Loudness counts as much
+ * as the probability of speech, which stays at 1 through the pauses between words.
  */
-export async function cutRun(run: Run, longestSeconds: number, reader: PcmReader): Promise<[Run, Run]> {
-  const frames = run.levels.findIndex((_, frame) => lengthSeconds(frame + 1) > longestSeconds);
+async function cutRun(run: Run, pcm: PcmFile): Promise<[Run, Run]> {
+  const frames = run.levels.findIndex((_, frame) => lengthSeconds(frame + 1) > MAX_REGION_SECONDS);
   const head = run.levels.slice(0, frames < 0 ? run.levels.length : frames);
-  const loudness = await relativeLoudness(run.firstFrame, head.length, reader);
+  const loudness = await relativeLoudness(run.firstFrame, head.length, pcm);
   const at = weakest(head.map((level, frame) => level + (loudness[frame] ?? 0)));
   return [
     { firstFrame: run.firstFrame, levels: run.levels.slice(0, at) },
@@ -162,13 +154,13 @@ export async function cutRun(run: Run, longestSeconds: number, reader: PcmReader
 }
 
 /** Returns the duration of a number of frames in seconds. */
-export function lengthSeconds(frames: number): number {
+function lengthSeconds(frames: number): number {
   return frameSeconds(frames) - frameSeconds(0);
 }
 
 /** Returns each frame's loudness from 0 (40 dB or more below the loudest frame) to 1. */
-async function relativeLoudness(firstFrame: number, frames: number, reader: PcmReader): Promise<number[]> {
-  const samples = await reader.read(frameSample(firstFrame), frames * FRAME_SAMPLES);
+async function relativeLoudness(firstFrame: number, frames: number, pcm: PcmFile): Promise<number[]> {
+  const samples = await readPcm(pcm, frameSample(firstFrame), frames * FRAME_SAMPLES);
   const decibels = frameDecibels(samples, FRAME_SAMPLES);
   const loudest = Math.max(...decibels);
   return Array.from(decibels, (value) => Math.max(0, 1 - (loudest - value) / DECIBEL_RANGE));

@@ -1,4 +1,6 @@
-import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE, type Turn } from "../../timeline/index.ts";
+import { FRAME_SAMPLES, frameSeconds } from "../../blocks/index.ts";
+import { SAMPLE_RATE, type Turn } from "../../timeline/index.ts";
+import type { FrameSpan } from "./voices.ts";
 
 /**
  * Minimum probability at which a speaker counts as speaking in a frame. Results from 0.4 to 0.6 differ little: 6.9 to
@@ -15,15 +17,10 @@ const QUIET_PAUSE_SECONDS = 1.2;
 
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
 
-interface Open {
-  startFrame: number;
-  endFrame: number;
-}
-
 /** Streaming converter from the speakers' probabilities to turns. Holds the turns and one open turn per speaker. */
 export class TurnFinder {
   private readonly turns: Turn[] = [];
-  private readonly open: (Open | undefined)[];
+  private readonly open: (FrameSpan | undefined)[];
 
   constructor(
     speakers: number,
@@ -43,22 +40,20 @@ export class TurnFinder {
     for (const [index, speaker] of speaking.entries()) {
       const open = this.open[speaker];
       if (open !== undefined && continues[index]) {
-        open.endFrame = frame + 1;
+        open.end = frame + 1;
       } else {
         this.close(speaker);
-        this.open[speaker] = { startFrame: frame, endFrame: frame + 1 };
+        this.open[speaker] = { start: frame, end: frame + 1 };
       }
     }
   }
 
   /** Returns whether the time between a speaker's open turn and this frame is a pause within the turn. */
   private isPause(speaker: number, frame: number): boolean {
-    const end = this.open[speaker]?.endFrame ?? Number.NEGATIVE_INFINITY;
+    const end = this.open[speaker]?.end ?? Number.NEGATIVE_INFINITY;
     const seconds = (frame - end) / FRAMES_PER_SECOND;
     if (seconds >= QUIET_PAUSE_SECONDS) return false;
-    return (
-      seconds < PAUSE_SECONDS || !this.open.some((other, index) => index !== speaker && (other?.endFrame ?? 0) > end)
-    );
+    return seconds < PAUSE_SECONDS || !this.open.some((other, index) => index !== speaker && (other?.end ?? 0) > end);
   }
 
   /** Returns all turns ordered by start, with the speakers renumbered by first turn. */
@@ -76,8 +71,8 @@ export class TurnFinder {
   private close(speaker: number): void {
     const open = this.open[speaker];
     if (open === undefined) return;
-    const startSeconds = open.startFrame === 0 ? 0 : frameSeconds(open.startFrame);
-    const endSeconds = Math.min(this.totalSeconds, frameSeconds(open.endFrame));
+    const startSeconds = open.start === 0 ? 0 : frameSeconds(open.start);
+    const endSeconds = Math.min(this.totalSeconds, frameSeconds(open.end));
     this.turns.push({ startSeconds, endSeconds, speaker });
     this.open[speaker] = undefined;
   }

@@ -1,10 +1,16 @@
-import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
-import type { FrameSpan } from "./clean-speech.ts";
+import { readBlock, writeBlock } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 import { addScaled, unit } from "./similarity.ts";
 
 const MARK = "TVO2";
 /** Metadata size of a record: window u32, local u8, padding, clean frames u16, start and end frame u32; then f32s. */
 const META_BYTES = 16;
+
+/** Frames `[start, end)` of the recording. */
+export interface FrameSpan {
+  start: number;
+  end: number;
+}
 
 /** A fragment of a voice with an embedding of its own. `start` equals `end` if short fragments were joined. */
 export interface VoiceFragment extends FrameSpan {

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { DecoderWork } from "../../engine/index.ts";
+import type { DecoderWork } from "../../operations/index.ts";
+import type { GgmlRuntime, Instructions } from "../../runtimes/index.ts";
 import type { EngineWord } from "../../timeline/index.ts";
-import type { GgmlRuntime } from "../ggml.ts";
-import type { Instructions } from "../instructions.ts";
 
 /** A language with its ISO code and the code that the model uses. */
 export interface Language {

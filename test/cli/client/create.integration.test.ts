@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ApiServer, type KeyClient } from "../../http/support.ts";
 import { BadNetwork, type Fate, refusal } from "../../support/bad-network.ts";
-import { apiClient, connectedClient, TestClock } from "./support.ts";
+import { apiClient, connectedClient, TestClock } from "../../support/cli-client.ts";
+import { ApiServer, type KeyClient } from "../../support/http.ts";
 
 setDefaultTimeout(60_000);
 

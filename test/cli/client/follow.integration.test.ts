@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ApiServer } from "../../http/support.ts";
-import { connectedClient, TestClock } from "./support.ts";
+import { connectedClient, TestClock } from "../../support/cli-client.ts";
+import { ApiServer } from "../../support/http.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ApiServer } from "../../http/support.ts";
 import { canMakeCertificates, makeCertificate, runOpenssl } from "../../support/certificate.ts";
+import { ApiServer } from "../../support/http.ts";
 
 setDefaultTimeout(60_000);
 

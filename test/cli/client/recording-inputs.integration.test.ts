@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
+import { resultOf } from "../../../harness/processes.ts";
 import { programCommand } from "../../../harness/program.ts";
 import { environmentWith } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ApiServer } from "../../http/support.ts";
 import { BadNetwork, refusal } from "../../support/bad-network.ts";
+import { ApiServer } from "../../support/http.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);
@@ -48,10 +49,10 @@ describe.if(available("tests of the inputs of submit", jfk, ffmpegPath))("submit
     const child = Bun.spawn(["sh", "-c", `${line.replaceAll("$submit", '"$@" submit')}`, "sh", ...programCommand()], {
       ...{ cwd: directory.path, env: environmentWith(own), stdin, stdout: "pipe", stderr: "pipe" },
     });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const result = await resultOf(child);
     expect(readdirSync(temporary)).toEqual([]);
-    expect(stderr).not.toMatch(/\n\s+at |\.ts:/);
-    return { exitCode: await child.exited, stdout, stderr };
+    expect(result.stderr).not.toMatch(/\n\s+at |\.ts:/);
+    return result;
   }
   /** Completes each recording as soon as it was sent. */
   function worker(): Disposable {

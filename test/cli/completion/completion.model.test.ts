@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { resultOf } from "../../../harness/processes.ts";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
@@ -59,8 +60,8 @@ describe.each(Object.keys(shells))("completion in %s", (shell) => {
     await Bun.write(path, script);
     await Bun.write(join(directory.path, "recording.mp3"), "");
     const command = shells[shell]?.(path, words) ?? [];
-    const child = Bun.spawn(command, { cwd: directory.path, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const io = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+    const { stdout, stderr } = await resultOf(Bun.spawn(command, { cwd: directory.path, ...io }));
     expect(stderr).toBe("");
     const offered = stdout.split("\n").filter((line) => line !== "");
     expect(offered).toEqual(expect.arrayContaining(offers));

@@ -2,10 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 
 const directory = temporaryDirectory();
 const file = join(directory.path, "transcribe.toml");
-const server = new TestServer({ TRANSCRIBE_CONFIG: file });
+const server = new TestServer({ ...tinyRecognizer(directory.path), TRANSCRIBE_CONFIG: file });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   directory[Symbol.dispose]();

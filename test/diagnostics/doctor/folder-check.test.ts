@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { openDatabase, type Store, tables } from "../../../src/storage/index.ts";
+import { openDatabase, type Store, tables } from "../../../src/database/index.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");

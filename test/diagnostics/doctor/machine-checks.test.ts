@@ -9,10 +9,9 @@ import type { Confinement } from "../../../src/media/index.ts";
 import { DataPaths } from "../../../src/storage/index.ts";
 import { contextOf, type FakeMachine, runCheck } from "./support.ts";
 
-/** The machine, the check, its result, and a pattern of the summary, the details and the advice together. */
-type Case = [
+/** The machine, the check's result, and a pattern of the summary, the details and the advice together. */
+type Case = readonly [
   name: string,
-  check: string,
   machine: FakeMachine,
   status: Status,
   matches: RegExp,
@@ -39,295 +38,236 @@ const unifiedGroup = (files: Record<string, string>, process: number | "self" = 
   ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`/sys/fs/cgroup${name}`, text])),
 });
 
+const quota = (text: string) => unifiedGroup({ "/system.slice/transcribe.service/cpu.max": `${text}\n` });
+
 const confine = join(root, "build/ffmpeg/confine");
 const confinement = (inactive: Partial<Confinement>) =>
   JSON.stringify({ landlock: 7, seccomp: true, networkNamespace: true, threadLimit: true, ...inactive });
 
-const cases: Case[] = [
-  ["a CPU with AMX", "cpu.features", { files: cpu("sse2 sse4_2 avx2 avx512f amx_int8") }, "ok", /AMX, AVX-512, AVX2/],
-  ["a CPU without AVX2", "cpu.features", { files: cpu("sse2 sse4_2 avx") }, "warning", /no AVX2/],
-  ["a very old CPU", "cpu.features", { files: cpu("sse2") }, "problem", /too old/],
-  [
-    "an ARM CPU",
-    "cpu.features",
-    { files: { "/proc/cpuinfo": "Features\t: fp asimd asimddp i8mm\n" } },
-    "ok",
-    /NEON/,
-    { never: /AVX/ },
+const cases: Readonly<Record<string, readonly Case[]>> = {
+  "cpu.features": [
+    ["a CPU with AMX", { files: cpu("sse2 sse4_2 avx2 avx512f amx_int8") }, "ok", /AMX, AVX-512, AVX2/],
+    ["a CPU without AVX2", { files: cpu("sse2 sse4_2 avx") }, "warning", /no AVX2/],
+    ["a very old CPU", { files: cpu("sse2") }, "problem", /too old/],
+    [
+      "an ARM CPU",
+      { files: { "/proc/cpuinfo": "Features\t: fp asimd asimddp i8mm\n" } },
+      "ok",
+      /NEON/,
+      { never: /AVX/ },
+    ],
+    ["no /proc", {}, "skipped", /no \/proc\/cpuinfo/],
   ],
-  ["no /proc", "cpu.features", {}, "skipped", /no \/proc\/cpuinfo/],
-  ["a thread per processor", "cpu.threads", { processors: 8 }, "ok", /8 threads on 8 processors/],
-  [
-    "more threads than processors",
-    "cpu.threads",
-    { processors: 2 },
-    "warning",
-    /6 threads on 2 processors.*Set engine\.threads to 0/s,
-    { flags: { "engine.threads": "6" } },
+  "cpu.threads": [
+    ["a thread per processor", { processors: 8 }, "ok", /8 threads on 8 processors/],
+    [
+      "more threads than processors",
+      { processors: 2 },
+      "warning",
+      /6 threads on 2 processors.*Set engine\.threads to 0/s,
+      { flags: { "engine.threads": "6" } },
+    ],
+    [
+      "a quota of cgroup 2",
+      { processors: 8, files: quota("150000 100000") },
+      "ok",
+      /^2 threads on 1\.5 of 8 processors that the container or service may use/,
+    ],
+    [
+      "a quota of cgroup 2 below the setting",
+      { processors: 8, files: quota("150000 100000") },
+      "warning",
+      /8 threads, but.*only 1\.5 of 8.*engine\.threads to 0/s,
+      { flags: { "engine.threads": "8" } },
+    ],
+    ["no quota", { files: quota("max 100000") }, "ok", /4 threads/],
   ],
-  [
-    "a quota of cgroup 2",
-    "cpu.threads",
-    { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
-    "ok",
-    /^2 threads on 1\.5 of 8 processors that the container or service may use/,
+  "engine.lanes": [
+    ["four threads", {}, "ok", /one for each thread/],
+    ["a GPU", { files: pci("0x10de", "nvidia") }, "skipped", /not measured yet/],
   ],
-  [
-    "a quota of cgroup 2 below the setting",
-    "cpu.threads",
-    { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
-    "warning",
-    /8 threads, but.*only 1\.5 of 8.*engine\.threads to 0/s,
-    { flags: { "engine.threads": "8" } },
+  "gpu.devices": [
+    ["no GPU", {}, "ok", /none on the PCI bus/],
+    ["a server's graphics chip", { files: pci("0x1a03", "ast") }, "ok", /none on the PCI bus/],
+    ["a network card of Intel", { files: pci("0x8086", "igb", "0x020000") }, "ok", /none on the PCI bus/],
   ],
-  [
-    "a quota of a parent group",
-    "cpu.threads",
-    {
-      processors: 8,
-      files: unifiedGroup({
-        "/system.slice/transcribe.service/cpu.max": "max 100000\n",
-        "/system.slice/cpu.max": "200000 100000\n",
-      }),
-    },
-    "ok",
-    /^2 threads on 2\.0 of 8/,
-  ],
-  [
-    "a quota of cgroup 1",
-    "cpu.threads",
-    {
-      processors: 4,
-      files: {
-        "/proc/self/cgroup": "3:cpu,cpuacct:/docker/x\n",
-        "/proc/self/mountinfo": "32 20 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
-        "/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50000\n",
-        "/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us": "100000\n",
+  "gpu.driver": [
+    [
+      "a GPU without a driver",
+      { files: pci("0x10de", null) },
+      "warning",
+      /no driver is loaded for NVIDIA 0000:01:00\.0/,
+    ],
+    [
+      "an NVIDIA GPU",
+      { files: pci("0x10de", "nvidia"), programs: { "nvidia-smi": printed("NVIDIA H200, 570.1, 140000, 143771\n") } },
+      "ok",
+      /NVIDIA H200, driver 570\.1, 147 GB of 151 GB free/,
+    ],
+    [
+      "an nvidia-smi that fails",
+      {
+        files: {
+          ...pci("0x10de", "nvidia"),
+          "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Tue\n",
+        },
+        programs: { "nvidia-smi": printed("Driver/library version mismatch\n", 18) },
       },
-    },
-    "ok",
-    /^1 thread on 0\.5 of 4/,
+      "warning",
+      /the kernel has driver 570\.86\.15.*mismatch/s,
+    ],
+    ["an AMD GPU", { files: pci("0x1002", "amdgpu") }, "ok", /AMD: amdgpu/],
   ],
-  [
-    "no quota",
-    "cpu.threads",
-    { files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "max 100000\n" }) },
-    "ok",
-    /4 threads/,
-  ],
-  ["four threads", "engine.lanes", {}, "ok", /one for each thread/],
-  ["a GPU", "engine.lanes", { files: pci("0x10de", "nvidia") }, "skipped", /not measured yet/],
-  ["no GPU", "gpu.devices", {}, "ok", /none on the PCI bus/],
-  ["a server's graphics chip", "gpu.devices", { files: pci("0x1a03", "ast") }, "ok", /none on the PCI bus/],
-  ["a network card of Intel", "gpu.devices", { files: pci("0x8086", "igb", "0x020000") }, "ok", /none on the PCI bus/],
-  [
-    "a GPU without a driver",
-    "gpu.driver",
-    { files: pci("0x10de", null) },
-    "warning",
-    /no driver is loaded for NVIDIA 0000:01:00\.0/,
-  ],
-  [
-    "an NVIDIA GPU",
-    "gpu.driver",
-    { files: pci("0x10de", "nvidia"), programs: { "nvidia-smi": printed("NVIDIA H200, 570.1, 140000, 143771\n") } },
-    "ok",
-    /NVIDIA H200, driver 570\.1, 147 GB of 151 GB free/,
-  ],
-  [
-    "an nvidia-smi that fails",
-    "gpu.driver",
-    {
-      files: {
-        ...pci("0x10de", "nvidia"),
-        "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Tue\n",
+  "gpu.access": [
+    ["a GPU that was not passed to the container", { files: pci("0x10de", "nvidia") }, "warning", /--gpus all/],
+    [
+      "a GPU of another group",
+      {
+        files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "", "/dev/dri/card0": "" },
+        closed: ["/dev/dri/renderD128", "/dev/dri/card0"],
       },
-      programs: { "nvidia-smi": printed("Driver/library version mismatch\n", 18) },
-    },
-    "warning",
-    /the kernel has driver 570\.86\.15.*mismatch/s,
+      "warning",
+      /may not use \/dev\/dri\/renderD128/,
+      { never: /card0/ },
+    ],
+    [
+      "a GPU that may be used",
+      { files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "" } },
+      "ok",
+      /renderD128/,
+    ],
   ],
-  ["an AMD GPU", "gpu.driver", { files: pci("0x1002", "amdgpu") }, "ok", /AMD: amdgpu/],
-  [
-    "a GPU that was not passed to the container",
-    "gpu.access",
-    { files: pci("0x10de", "nvidia") },
-    "warning",
-    /--gpus all/,
-  ],
-  [
-    "a GPU of another group",
-    "gpu.access",
-    {
-      files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "", "/dev/dri/card0": "" },
-      closed: ["/dev/dri/renderD128", "/dev/dri/card0"],
-    },
-    "warning",
-    /may not use \/dev\/dri\/renderD128/,
-    { never: /card0/ },
-  ],
-  [
-    "a GPU that may be used",
-    "gpu.access",
-    { files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "" } },
-    "ok",
-    /renderD128/,
-  ],
-  ["enough memory", "memory.size", { files: memory(16e6, 12e6) }, "ok", /15 GiB/],
-  ["a small machine", "memory.size", { files: memory(500e3, 400e3) }, "problem", /too little: 488 MiB/],
-  [
-    "memory for one worker, but not for one on each of two GPUs",
-    "memory.size",
-    {
-      files: {
-        ...memory(1.5e6, 1.5e6),
-        ...pci("0x10de", "nvidia"),
-        ...Object.fromEntries(
-          Object.entries(pci("0x10de", "nvidia")).map(([path, text]) => [path.replace("01:00", "02:00"), text]),
-        ),
+  "memory.size": [
+    ["enough memory", { files: memory(16e6, 12e6) }, "ok", /15 GiB/],
+    ["a small machine", { files: memory(500e3, 400e3) }, "problem", /too little: 488 MiB/],
+    [
+      "memory for one worker, but not for one on each of two GPUs",
+      {
+        files: {
+          ...memory(1.5e6, 1.5e6),
+          ...pci("0x10de", "nvidia"),
+          ...Object.fromEntries(
+            Object.entries(pci("0x10de", "nvidia")).map(([path, text]) => [path.replace("01:00", "02:00"), text]),
+          ),
+        },
       },
-    },
-    "problem",
-    /too little/,
+      "problem",
+      /too little/,
+    ],
+    ["memory for one worker", { files: memory(1.5e6, 1.5e6) }, "ok", /1\.4 GiB/],
+    ["memory used by other programs", { files: memory(16e6, 200e3) }, "warning", /are free now/],
+    [
+      "a container's limit",
+      { files: { ...memory(16e6, 12e6), ...unifiedGroup({ "/system.slice/memory.max": "536870912\n" }) } },
+      "problem",
+      /too little: 512 MiB, but about .* are needed.*the container or service may use 512 MiB/s,
+    ],
   ],
-  ["memory for one worker", "memory.size", { files: memory(1.5e6, 1.5e6) }, "ok", /1\.4 GiB/],
-  ["memory used by other programs", "memory.size", { files: memory(16e6, 200e3) }, "warning", /are free now/],
-  [
-    "a container's limit",
-    "memory.size",
-    { files: { ...memory(16e6, 12e6), ...unifiedGroup({ "/system.slice/memory.max": "536870912\n" }) } },
-    "problem",
-    /too little: 512 MiB, but about .* are needed.*the container or service may use 512 MiB/s,
+  "memory.swap": [
+    ["a machine that swaps", { files: memory(8e6, 300e3, 4e6, 1e6) }, "warning", /swaps/],
+    ["old pages in the swap", { files: memory(8e6, 4e6, 4e6, 1e6) }, "ok", /used/],
   ],
-  [
-    "cgroup 1 without a limit",
-    "memory.size",
-    {
-      files: {
-        ...memory(16e6, 12e6),
-        "/proc/self/cgroup": "4:memory:/x\n",
-        "/proc/self/mountinfo": "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
-        "/sys/fs/cgroup/memory/x/memory.limit_in_bytes": "9223372036854771712\n",
+  "data.filesystem": [
+    ["a network file system", { files: mount("nfs4") }, "problem", /network file system \(nfs4 at \/\)/],
+    ["a file system in memory", { files: mount("tmpfs") }, "warning", /after a restart/],
+    ["a container's own layer", { files: mount("overlay") }, "warning", /volume/],
+    ["a read-only disk", { files: mount("xfs", "ro") }, "problem", /read-only/],
+    ["a noexec disk", { files: mount("ext4", "rw,noexec") }, "warning", /runtime_dir/],
+    ["a network mount elsewhere", { files: mount("nfs4", "rw", "/elsewhere") }, "ok", /ext4 at \//],
+  ],
+  "disk.space": [
+    ["a full disk", { fileSystem: { bavail: 1e4 } }, "problem", /41 MB of .* free: less than the reserve of 1\.1 GB/],
+    ["a disk that one long recording fills", { fileSystem: { bavail: 3e5 } }, "warning", /too little for the largest/],
+    ["a large disk", { fileSystem: { bavail: 1e8 } }, "ok", /410 GB/],
+  ],
+  "disk.inodes": [
+    ["a disk without a fixed number of files", { fileSystem: {} }, "skipped", /no fixed number/],
+    ["a disk with too many files", { fileSystem: { files: 1e6, ffree: 12 } }, "problem", /12 more files/],
+  ],
+  "system.open_files": [
+    [
+      "a low limit of open files",
+      { files: { "/proc/self/limits": "Max open files            1024                 1024                 files\n" } },
+      "warning",
+      /at most 1024/,
+    ],
+    [
+      "a high hard limit",
+      { files: { "/proc/self/limits": "Max open files            1024                 524288               files\n" } },
+      "ok",
+      /524288/,
+    ],
+  ],
+  "system.clock": [
+    ["a clock without a battery", { now: "1970-01-01T00:01:00Z" }, "problem", /1970.*can't be right/],
+    ["an unsynchronized clock", { programs: { timedatectl: printed("no\n") } }, "warning", /drift/],
+    ["a synchronized clock", { programs: { timedatectl: printed("yes\n") } }, "ok", /time server/],
+    ["no timedatectl", {}, "ok", /unknown whether/],
+  ],
+  "system.user": [["root", { userId: 0 }, "warning", /root/]],
+  "server.tls": [
+    ["no TLS on a local address", {}, "skipped", /only for this machine/],
+    ["no TLS on all addresses", {}, "skipped", /proxy/, { flags: { "server.host": "0.0.0.0" } }],
+    [
+      "a certificate without a key",
+      {},
+      "problem",
+      /only one of server\.tls_certificate and server\.tls_key/,
+      { flags: { "server.tls_certificate": "/c.pem" } },
+    ],
+    [
+      "a missing certificate",
+      {},
+      "problem",
+      /can't read \/c\.pem/,
+      { flags: { "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem" } },
+    ],
+  ],
+  "ffmpeg.confinement": [
+    [
+      "every part of the confinement",
+      { programs: { [confine]: printed(confinement({})) } },
+      "ok",
+      /only its own files.*no sockets and no new processes.*at most 64 threads/s,
+      { never: /not active/ },
+    ],
+    [
+      "no user namespaces, as in a container",
+      {
+        programs: { [confine]: printed(confinement({ networkNamespace: false, threadLimit: false })) },
+        files: { "/proc/sys/user/max_user_namespaces": "0\n" },
       },
-    },
-    "ok",
-    /15 GiB/,
+      "ok",
+      /not active: an empty network namespace; seccomp refuses sockets.*user\.max_user_namespaces is 0/s,
+    ],
+    [
+      "a kernel without Landlock",
+      {
+        programs: { [confine]: printed(confinement({ landlock: 0 })) },
+        files: { "/sys/kernel/security/lsm": "lockdown,yama,apparmor\n" },
+      },
+      "warning",
+      /in part.*not active: only its own files.*every file that its user can.*lsm=/s,
+    ],
+    [
+      "no seccomp",
+      { programs: { [confine]: printed(confinement({ seccomp: false })) } },
+      "warning",
+      /not active: no sockets and no new processes/,
+    ],
+    [
+      "a confining program that crashes",
+      { programs: { [confine]: printed("Illegal instruction\n", 132) } },
+      "problem",
+      /no recording can be decoded.*Illegal instruction/s,
+    ],
+    ["no confining program", {}, "problem", /can't be started/],
   ],
-  ["a machine that swaps", "memory.swap", { files: memory(8e6, 300e3, 4e6, 1e6) }, "warning", /swaps/],
-  ["old pages in the swap", "memory.swap", { files: memory(8e6, 4e6, 4e6, 1e6) }, "ok", /used/],
-  [
-    "a network file system",
-    "data.filesystem",
-    { files: mount("nfs4") },
-    "problem",
-    /network file system \(nfs4 at \/\)/,
-  ],
-  ["a file system in memory", "data.filesystem", { files: mount("tmpfs") }, "warning", /after a restart/],
-  ["a container's own layer", "data.filesystem", { files: mount("overlay") }, "warning", /volume/],
-  ["a read-only disk", "data.filesystem", { files: mount("xfs", "ro") }, "problem", /read-only/],
-  ["a noexec disk", "data.filesystem", { files: mount("ext4", "rw,noexec") }, "warning", /runtime_dir/],
-  ["a network mount elsewhere", "data.filesystem", { files: mount("nfs4", "rw", "/elsewhere") }, "ok", /ext4 at \//],
-  [
-    "a full disk",
-    "disk.space",
-    { fileSystem: { bavail: 1e4 } },
-    "problem",
-    /41 MB of .* free: less than the reserve of 1\.1 GB/,
-  ],
-  [
-    "a disk that one long recording fills",
-    "disk.space",
-    { fileSystem: { bavail: 3e5 } },
-    "warning",
-    /too little for the largest/,
-  ],
-  ["a large disk", "disk.space", { fileSystem: { bavail: 1e8 } }, "ok", /410 GB/],
-  ["a disk without a fixed number of files", "disk.inodes", { fileSystem: {} }, "skipped", /no fixed number/],
-  ["a disk with too many files", "disk.inodes", { fileSystem: { files: 1e6, ffree: 12 } }, "problem", /12 more files/],
-  [
-    "a low limit of open files",
-    "system.open_files",
-    { files: { "/proc/self/limits": "Max open files            1024                 1024                 files\n" } },
-    "warning",
-    /at most 1024/,
-  ],
-  [
-    "a high hard limit",
-    "system.open_files",
-    { files: { "/proc/self/limits": "Max open files            1024                 524288               files\n" } },
-    "ok",
-    /524288/,
-  ],
-  ["a clock without a battery", "system.clock", { now: "1970-01-01T00:01:00Z" }, "problem", /1970.*can't be right/],
-  ["an unsynchronized clock", "system.clock", { programs: { timedatectl: printed("no\n") } }, "warning", /drift/],
-  ["a synchronized clock", "system.clock", { programs: { timedatectl: printed("yes\n") } }, "ok", /time server/],
-  ["no timedatectl", "system.clock", {}, "ok", /unknown whether/],
-  ["root", "system.user", { userId: 0 }, "warning", /root/],
-  ["no TLS on a local address", "server.tls", {}, "skipped", /only for this machine/],
-  ["no TLS on all addresses", "server.tls", {}, "skipped", /proxy/, { flags: { "server.host": "0.0.0.0" } }],
-  [
-    "a certificate without a key",
-    "server.tls",
-    {},
-    "problem",
-    /only one of server\.tls_certificate and server\.tls_key/,
-    { flags: { "server.tls_certificate": "/c.pem" } },
-  ],
-  [
-    "a missing certificate",
-    "server.tls",
-    {},
-    "problem",
-    /can't read \/c\.pem/,
-    { flags: { "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem" } },
-  ],
-  [
-    "every part of the confinement",
-    "ffmpeg.confinement",
-    { programs: { [confine]: printed(confinement({})) } },
-    "ok",
-    /only its own files.*no sockets and no new processes.*at most 64 threads/s,
-    { never: /not active/ },
-  ],
-  [
-    "no user namespaces, as in a container",
-    "ffmpeg.confinement",
-    {
-      programs: { [confine]: printed(confinement({ networkNamespace: false, threadLimit: false })) },
-      files: { "/proc/sys/user/max_user_namespaces": "0\n" },
-    },
-    "ok",
-    /not active: an empty network namespace; seccomp refuses sockets.*user\.max_user_namespaces is 0/s,
-  ],
-  [
-    "a kernel without Landlock",
-    "ffmpeg.confinement",
-    {
-      programs: { [confine]: printed(confinement({ landlock: 0 })) },
-      files: { "/sys/kernel/security/lsm": "lockdown,yama,apparmor\n" },
-    },
-    "warning",
-    /in part.*not active: only its own files.*every file that its user can.*lsm=/s,
-  ],
-  [
-    "no seccomp",
-    "ffmpeg.confinement",
-    { programs: { [confine]: printed(confinement({ seccomp: false })) } },
-    "warning",
-    /not active: no sockets and no new processes/,
-  ],
-  [
-    "a confining program that crashes",
-    "ffmpeg.confinement",
-    { programs: { [confine]: printed("Illegal instruction\n", 132) } },
-    "problem",
-    /no recording can be decoded.*Illegal instruction/s,
-  ],
-  ["no confining program", "ffmpeg.confinement", {}, "problem", /can't be started/],
-];
+};
 
-describe("for a machine with", () => {
-  test.each(cases)("%s, %s reports the expected status", async (_, check, machine, status, matches, more = {}) => {
+describe("the check", () => {
+  const rows = Object.entries(cases).flatMap(([check, ofCheck]) => ofCheck.map((each) => [check, ...each] as const));
+  test.each(rows)("%s reports a machine with %s", async (check, _, machine, status, matches, more = {}) => {
     const { summary, detail = [], advice = "", ...found } = await runCheck(check, contextOf(machine, more));
     const text = [summary, ...detail, advice].join("\n");
     expect([found.status, text]).toEqual([status, expect.stringMatching(matches)]);

@@ -4,7 +4,7 @@ import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
 import * as fontFiles from "../../../src/exports/pdf/font-files.ts";
 import { Shaper } from "../../../src/exports/pdf/shaper.ts";
 import { harfbuzzPaths } from "../../../src/exports/pdf/subset.ts";
-import { hostileTexts, samples } from "../transcripts.ts";
+import { hostileTexts, samples } from "../../support/transcripts.ts";
 
 test("every font and WebAssembly module of an export exists", () => {
   const missing = [...Object.values(fontFiles), ...Object.values(harfbuzzPaths)].filter((path) => !existsSync(path));

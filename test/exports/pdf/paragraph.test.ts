@@ -3,7 +3,7 @@ import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
 import { layOut, type Paragraph } from "../../../src/exports/pdf/paragraph.ts";
 import { Shaper } from "../../../src/exports/pdf/shaper.ts";
 import { cleanText } from "../../../src/text/index.ts";
-import { hostileTexts, samples } from "../transcripts.ts";
+import { hostileTexts, samples } from "../../support/transcripts.ts";
 
 const faces = new FaceChoice(null, "");
 const shaper = new Shaper(faces, null);

@@ -4,7 +4,7 @@ import { PDFDict, PDFDocument, PDFName } from "@cantoo/pdf-lib";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { ExportDocument } from "../../../src/exports/index.ts";
 import { writePdf } from "../../../src/exports/pdf/index.ts";
-import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
+import { hostileTexts, samples, segment, transcript } from "../../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { available, samplePath } from "../../../harness/checkout.ts";
 import type { ExportDocument, ExportSegment } from "../../../src/exports/index.ts";
 import { cleanText } from "../../../src/text/index.ts";
-import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
+import { hostileTexts, samples, segment, transcript } from "../../support/transcripts.ts";
 
 /** A span of one speaker: start and end in milliseconds, name, text. */
 export type Span = readonly [start: number, end: number, speaker: string, text: string];

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
-import { ApiServer } from "../support.ts";
+import { ApiServer } from "../../support/http.ts";
 import { ask, bodyOf, jfk, leftovers, type Part, post, transcribe, usualParts } from "./support.ts";
 
 const ready = available("tests of the answers of OpenAI's audio API", ffmpegPath, jfk);

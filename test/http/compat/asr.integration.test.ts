@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { ApiServer, type KeyClient } from "../support.ts";
+import { ApiServer, type KeyClient } from "../../support/http.ts";
 import { DISCONNECT_MILLISECONDS, end, jfk, leftovers, nextQueued, untilNothingIsLeft } from "./support.ts";
 
 const ready = available("tests of whisper-asr-webservice's API", ffmpegPath, jfk);
@@ -48,11 +48,23 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  const post = (target: string, key: KeyClient | null = client, headers: Record<string, string> = {}) => {
+  const formOf = (file: Blob, name: string, part = "audio_file") => {
     const body = new FormData();
-    body.append("audio_file", Bun.file(jfk), "talk.mp3");
+    body.append(part, file, name);
+    return body;
+  };
+  const post = (
+    target: string,
+    key: KeyClient | null = client,
+    headers: Record<string, string> = {},
+    init: RequestInit = {},
+  ) => {
     const authorization: Record<string, string> = key === null ? {} : { authorization: basic(key.key) };
-    return fetch(`${server.origin}${target}`, { method: "POST", body, headers: { ...authorization, ...headers } });
+    const body = formOf(Bun.file(jfk), "talk.mp3");
+    return fetch(`${server.origin}${target}`, {
+      ...{ method: "POST", body, headers: { ...authorization, ...headers } },
+      ...init,
+    });
   };
   const transcribe = async (target: string) => {
     const before = server.queued.length;
@@ -143,11 +155,7 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     ["a".repeat(400), `${"a".repeat(180)}.txt`],
   ])("names the file of the recording %p as %s", async (name, encoded) => {
     const before = server.queued.length;
-    const body = new FormData();
-    body.append("audio_file", Bun.file(jfk), name);
-    const answer = fetch(`${server.origin}/asr`, {
-      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
-    });
+    const answer = post("/asr", client, {}, { body: formOf(Bun.file(jfk), name) });
     end(server, await nextQueued(server, before));
     const response = await answer;
     const header = response.headers.get("content-disposition") ?? "";
@@ -224,16 +232,11 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     const answer = post("/asr?output=srt");
     end(server, await nextQueued(server, before), { failure: { reason: "internal", cause: "engine_crashed" } });
     expect(await reasonOf(await answer)).toMatchObject({ status: 500, body: "" });
-    const headers = { authorization: basic(client.key), "content-type": "text/plain" };
-    const noForm = await fetch(`${server.origin}/asr`, { method: "POST", body: "x", headers });
+    const noForm = await post("/asr", client, { "content-type": "text/plain" }, { body: "x" });
     expect(await reasonOf(noForm)).toMatchObject({
       ...{ status: 415, body: "", message: expect.stringContaining("in the part audio_file") },
     });
-    const empty = new FormData();
-    empty.append("file", "x");
-    const noFile = await fetch(`${server.origin}/asr`, {
-      ...{ method: "POST", body: empty, headers: { authorization: basic(client.key) } },
-    });
+    const noFile = await post("/asr", client, {}, { body: formOf(new Blob(["x"]), "x", "file") });
     expect(await reasonOf(noFile)).toMatchObject({
       status: 400,
       body: "",
@@ -248,9 +251,7 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     expect(large.split("\r\n\r\n")[1]).toBe("");
     const body = new FormData();
     for (const name of ["a", "b"]) body.append("audio_file", new Blob([samples]), name);
-    const twice = await fetch(`${server.origin}/asr?encode=false`, {
-      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
-    });
+    const twice = await post("/asr?encode=false", client, {}, { body });
     expect(await reasonOf(twice)).toMatchObject({ status: 400, body: "", message: expect.stringMatching(/once/) });
   });
 
@@ -330,11 +331,7 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
   });
 
   test("answers a file that is no recording with the name of its part", async () => {
-    const body = new FormData();
-    body.append("audio_file", new Blob(["no recording"]));
-    const answer = await fetch(`${server.origin}/asr`, {
-      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
-    });
+    const answer = await post("/asr", client, {}, { body: formOf(new Blob(["no recording"]), "blob") });
     expect(await reasonOf(answer)).toMatchObject({ status: 400, message: expect.stringMatching(/^audio_file: /) });
   });
 
@@ -342,10 +339,7 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     for (const target of ["/asr", "/detect-language"]) {
       const stop = new AbortController();
       const before = server.queued.length;
-      const body = new FormData();
-      body.append("audio_file", Bun.file(jfk), "talk.mp3");
-      const headers = { authorization: basic(client.key) };
-      const answer = fetch(`${server.origin}${target}`, { method: "POST", body, headers, signal: stop.signal });
+      const answer = post(target, client, {}, { signal: stop.signal });
       answer.catch(() => {});
       const id = await nextQueued(server, before);
       server.recordings.claim(id);

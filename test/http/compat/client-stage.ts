@@ -1,5 +1,5 @@
 import { changeAccount } from "../../../src/accounts/index.ts";
-import { ApiServer } from "../support.ts";
+import { ApiServer } from "../../support/http.ts";
 import { end, jfk, leftovers } from "./support.ts";
 
 const diarized = (index: number, start: number, end: number, speaker: string, text: string) => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
-import { ApiServer } from "../support.ts";
+import { ApiServer } from "../../support/http.ts";
 import {
   ask,
   bodyOf,
@@ -61,6 +61,17 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     return await server.raw(Buffer.concat([head, isChunked ? chunked(body) : body]));
   }
 
+  /** Sends a form. @returns the recording as it was created, which then ends */
+  async function created(parts: readonly Part[]) {
+    const before = server.queued.length;
+    const answer = post(server, client, parts);
+    const id = await nextQueued(server, before);
+    const recording = server.recordings.get(id);
+    end(server, id);
+    expect((await answer).status).toBe(200);
+    return { language: recording?.pinnedLanguage ?? null, prompt: recording?.prompt ?? null };
+  }
+
   const bytes = ready ? readFileSync(jfk) : Buffer.alloc(0);
   const modelPart = ['Content-Disposition: form-data; name="model"', "whisper-1"] as const;
   const fileHeads = [
@@ -97,12 +108,7 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     [["language", ""], null],
     [["language", "auto"], null],
   ] as const)("with %p pins the language %p", async (part, code) => {
-    const before = server.queued.length;
-    const answer = post(server, client, [part, ...usualParts()]);
-    const id = await nextQueued(server, before);
-    expect(server.recordings.get(id)?.pinnedLanguage ?? null).toBe(code);
-    end(server, id);
-    expect((await answer).status).toBe(200);
+    expect((await created([part, ...usualParts()])).language).toBe(code);
   });
 
   test.each([
@@ -114,26 +120,18 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     ["languages[]=de&language=en", null],
     ["languages[]=", null],
   ])("with the possible languages %p pins the language %p", async (fields, code) => {
-    const before = server.queued.length;
-    const answer = post(server, client, [...new URLSearchParams(fields), ["model", "gpt-transcribe"], file]);
-    const id = await nextQueued(server, before);
-    expect(server.recordings.get(id)?.pinnedLanguage ?? null).toBe(code);
-    end(server, id);
-    expect((await answer).status).toBe(200);
+    const { language } = await created([...new URLSearchParams(fields), ["model", "gpt-transcribe"], file]);
+    expect(language).toBe(code);
   });
 
   test("uses keywords together with the prompt", async () => {
-    const before = server.queued.length;
     const hints: Part[] = [
       ["keywords[]", "Zau al-Makan"],
       ["prompt", "Helstone"],
       ["keywords[]", "Leverrier"],
     ];
-    const answer = post(server, client, [...hints, ...usualParts()]);
-    const id = await nextQueued(server, before);
-    expect(server.recordings.get(id)?.prompt).toBe("Helstone, Zau al-Makan, Leverrier");
-    end(server, id);
-    expect((await answer).status).toBe(200);
+    const { prompt } = await created([...hints, ...usualParts()]);
+    expect(prompt).toBe("Helstone, Zau al-Makan, Leverrier");
   });
 
   test.each([
@@ -144,12 +142,7 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     ["one\u0000two\u2028three", "one two three"],
     [`${"x".repeat(3000)} Leverrier`, `${"x".repeat(1990)} Leverrier`],
   ])("with the prompt %p stores %p", async (prompt, stored) => {
-    const before = server.queued.length;
-    const answer = post(server, client, [["prompt", prompt], ...usualParts()]);
-    const id = await nextQueued(server, before);
-    expect(server.recordings.get(id)?.prompt ?? null).toBe(stored);
-    end(server, id);
-    expect((await answer).status).toBe(200);
+    expect((await created([["prompt", prompt], ...usualParts()])).prompt).toBe(stored);
   });
 
   test.each(["whisper-base", "gpt-4o-transcribe", "gpt-4o-mini-transcribe-2025-12-15", "whisper-large-v9"])(
@@ -332,16 +325,12 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
   });
 
   test("is refused with 429 and Retry-After when the account may create no more recordings", async () => {
-    const full = new ApiServer({ limits: { creates_per_hour: 1 } });
-    try {
-      const other = full.client("first");
-      expect((await transcribe(full, other, usualParts())).status).toBe(200);
-      const response = await post(full, other, usualParts());
-      expect([response.status, (await bodyOf(response)).error.type]).toEqual([429, "rate_limit_exceeded"]);
-      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(3000);
-      expect(leftovers(full)).toEqual([]);
-    } finally {
-      full[Symbol.dispose]();
-    }
+    using full = new ApiServer({ limits: { creates_per_hour: 1 } });
+    const other = full.client("first");
+    expect((await transcribe(full, other, usualParts())).status).toBe(200);
+    const response = await post(full, other, usualParts());
+    expect([response.status, (await bodyOf(response)).error.type]).toEqual([429, "rate_limit_exceeded"]);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(3000);
+    expect(leftovers(full)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { samplePath } from "../../../harness/checkout.ts";
-import type { Segment } from "../../../src/recordings/index.ts";
-import type { ApiServer, KeyClient } from "../support.ts";
+import type { Segment } from "../../../src/segments/index.ts";
+import type { ApiServer, KeyClient } from "../../support/http.ts";
 
 export const jfk = samplePath("jfk.mp3");
 

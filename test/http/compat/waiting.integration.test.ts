@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
-import { revokeKey } from "../../../src/accounts/index.ts";
+import { revokeKey } from "../../../src/keys/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { ApiServer, type ApiServerOptions } from "../support.ts";
+import { ApiServer, type ApiServerOptions } from "../../support/http.ts";
 import {
   bodyOf,
   conversation,

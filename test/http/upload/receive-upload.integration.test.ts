@@ -117,164 +117,93 @@ describe("a refused upload reports the reason and leaves nothing on disk:", () =
   const sha256 = (body: Uint8Array) => createHash("sha256").update(body).digest("base64");
   const sha512 = (body: Uint8Array) => createHash("sha512").update(body).digest("base64");
   const whole = form(FILE, LANGUAGE);
-  const cases: { what: string; body: Uint8Array; headers?: Record<string, string>; expected: unknown }[] = [
-    {
-      what: "JSON",
-      body: Buffer.from("{}"),
-      headers: { "content-type": "application/json" },
-      expected: { kind: "not_multipart" },
-    },
-    { what: "no Content-Type", body: whole, headers: { "content-type": "" }, expected: { kind: "not_multipart" } },
-    {
-      what: "no boundary",
-      body: whole,
-      headers: { "content-type": "multipart/form-data" },
-      expected: { kind: "not_multipart" },
-    },
-    {
-      what: "a boundary of forbidden characters",
-      body: whole,
-      headers: { "content-type": 'multipart/form-data; boundary="a<b"' },
-      expected: { kind: "not_multipart" },
-    },
-    {
-      what: "another multipart type",
-      body: whole,
-      headers: { "content-type": `multipart/form-data-x; boundary=${BOUNDARY}` },
-      expected: { kind: "not_multipart" },
-    },
-    { what: "an empty body", body: Buffer.alloc(0), expected: { kind: "not_multipart" } },
-    { what: "a body of something else", body: SOUND, expected: { kind: "not_multipart" } },
-    {
-      what: "the wrong boundary",
-      body: whole,
-      headers: { "content-type": "multipart/form-data; boundary=other" },
-      expected: { kind: "not_multipart" },
-    },
-    {
-      what: "a form cut in its first head",
-      body: whole.subarray(0, BOUNDARY.length + 20),
-      expected: { kind: "malformed" },
-    },
-    { what: "a form cut in its file", body: whole.subarray(0, 30_000), expected: { kind: "malformed" } },
-    { what: "a form cut between its parts", body: FILE, expected: { kind: "malformed" } },
-    {
-      what: "a form cut in its closing boundary",
-      body: whole.subarray(0, whole.length - 4),
-      expected: { kind: "malformed" },
-    },
-    {
-      what: "a form cut in a text part",
-      body: whole.subarray(0, FILE.length + LANGUAGE.length - 3),
-      expected: { kind: "malformed" },
-    },
-    {
-      what: "a thousand parts",
-      body: form(...Array.from({ length: 1000 }, () => part('name="x"', "y")), FILE),
-      expected: { kind: "too_many_parts", most: 256 },
-    },
-    { what: "two files", body: form(FILE, FILE), expected: { kind: "duplicate_part", part: "file" } },
-    {
-      what: "two files of no length",
-      body: form(part('name="file"', ""), part('name="file"', "")),
-      expected: { kind: "duplicate_part", part: "file" },
-    },
-    { what: "two links", body: form(URL_PART, FILE, URL_PART), expected: { kind: "duplicate_part", part: "url" } },
-    {
-      what: "two languages",
-      body: form(LANGUAGE, LANGUAGE, FILE),
-      expected: { kind: "duplicate_part", part: "language" },
-    },
-    {
-      what: "a file of one byte too many",
-      body: form(part('name="file"', Buffer.alloc(1_000_001))),
-      expected: { kind: "file_too_large" },
-    },
-    {
-      what: "a body over its limit",
-      body: form(part('name="x"', Buffer.alloc(2_000_001))),
-      expected: { kind: "body_too_large" },
-    },
-    {
-      what: "a wrong SHA-256",
-      body: whole,
-      headers: { "content-digest": `sha-256=:${sha256(SOUND)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "one right digest and one wrong",
-      body: whole,
-      headers: { "content-digest": `sha-256=:${sha256(whole)}:, sha-512=:${sha256(whole)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "a digest that can't be read",
-      body: whole,
-      headers: { "content-digest": sha256(whole) },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "the right digests",
-      body: whole,
-      headers: { "content-digest": `${md5}, sha-256=:${sha256(whole)}:` },
-      expected: "received",
-    },
-    {
-      what: "the right digest after a wrong one of the same algorithm: the last one counts",
-      body: whole,
-      headers: { "content-digest": `sha-256=:${sha256(SOUND)}:, ${md5}, sha-256=:${sha256(whole)}:` },
-      expected: "received",
-    },
-    {
-      what: "a wrong digest after the right one of the same algorithm",
-      body: whole,
-      headers: { "content-digest": `sha-256=:${sha256(whole)}:, sha-256=:${sha256(SOUND)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "as many digests as may come, the last one right",
-      body: whole,
-      headers: {
-        "content-digest": `${"sha-512=::,".repeat(14)}sha-512=:${sha512(whole)}:, sha-256=:${sha256(whole)}:`,
-      },
-      expected: "received",
-    },
-    {
-      what: "a digest more, though the one that counts is right",
-      body: whole,
-      headers: { "content-digest": `${"md5=::,".repeat(16)}sha-256=:${sha256(whole)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "950 digests, though the one that counts is right",
-      body: whole,
-      headers: { "content-digest": `${"md5=::,".repeat(949)}sha-256=:${sha256(whole)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "a digest header that is too long, though it holds the right one",
-      body: whole,
-      headers: { "content-digest": `x=:${"A".repeat(2000)}:, sha-256=:${sha256(whole)}:` },
-      expected: { kind: "digest_mismatch" },
-    },
-    {
-      what: "a file of the longest length",
-      body: form(part('name="file"', Buffer.alloc(1_000_000))),
-      expected: "received",
-    },
+  const type = (value: string) => ({ "content-type": value });
+  const digest = (value: string) => ({ "content-digest": value });
+  const right = `sha-256=:${sha256(whole)}:`;
+  const wrong = `sha-256=:${sha256(SOUND)}:`;
+  const twice = (part: string) => ({ kind: "duplicate_part", part });
+  const empty = part('name="file"', "");
+  type Case = [what: string, expected: string | object, body: Uint8Array, headers?: Record<string, string>];
+  const cases: Case[] = [
+    ["JSON", "not_multipart", Buffer.from("{}"), type("application/json")],
+    ["no Content-Type", "not_multipart", whole, type("")],
+    ["no boundary", "not_multipart", whole, type("multipart/form-data")],
+    ["a boundary of forbidden characters", "not_multipart", whole, type('multipart/form-data; boundary="a<b"')],
+    ["another multipart type", "not_multipart", whole, type(`multipart/form-data-x; boundary=${BOUNDARY}`)],
+    ["an empty body", "not_multipart", Buffer.alloc(0)],
+    ["a body of something else", "not_multipart", SOUND],
+    ["the wrong boundary", "not_multipart", whole, type("multipart/form-data; boundary=other")],
+    ["a form cut in its first head", "malformed", whole.subarray(0, BOUNDARY.length + 20)],
+    ["a form cut in its file", "malformed", whole.subarray(0, 30_000)],
+    ["a form cut between its parts", "malformed", FILE],
+    ["a form cut in its closing boundary", "malformed", whole.subarray(0, whole.length - 4)],
+    ["a form cut in a text part", "malformed", whole.subarray(0, FILE.length + LANGUAGE.length - 3)],
+    [
+      "a thousand parts",
+      { kind: "too_many_parts", most: 256 },
+      form(...Array.from({ length: 1000 }, () => part('name="x"', "y")), FILE),
+    ],
+    ["two files", twice("file"), form(FILE, FILE)],
+    ["two files of no length", twice("file"), form(empty, empty)],
+    ["two links", twice("url"), form(URL_PART, FILE, URL_PART)],
+    ["two languages", twice("language"), form(LANGUAGE, LANGUAGE, FILE)],
+    ["a file of one byte too many", "file_too_large", form(part('name="file"', Buffer.alloc(1_000_001)))],
+    ["a body over its limit", "body_too_large", form(part('name="x"', Buffer.alloc(2_000_001)))],
+    ["a wrong SHA-256", "digest_mismatch", whole, digest(wrong)],
+    ["one right digest and one wrong", "digest_mismatch", whole, digest(`${right}, sha-512=:${sha256(whole)}:`)],
+    ["a digest that can't be read", "digest_mismatch", whole, digest(sha256(whole))],
+    ["the right digests", "received", whole, digest(`${md5}, ${right}`)],
+    [
+      "the right digest after a wrong one of the same algorithm: the last one counts",
+      "received",
+      whole,
+      digest(`${wrong}, ${md5}, ${right}`),
+    ],
+    [
+      "a wrong digest after the right one of the same algorithm",
+      "digest_mismatch",
+      whole,
+      digest(`${right}, ${wrong}`),
+    ],
+    [
+      "as many digests as may come, the last one right",
+      "received",
+      whole,
+      digest(`${"sha-512=::,".repeat(14)}sha-512=:${sha512(whole)}:, ${right}`),
+    ],
+    [
+      "a digest more, though the one that counts is right",
+      "digest_mismatch",
+      whole,
+      digest(`${"md5=::,".repeat(16)}${right}`),
+    ],
+    [
+      "950 digests, though the one that counts is right",
+      "digest_mismatch",
+      whole,
+      digest(`${"md5=::,".repeat(949)}${right}`),
+    ],
+    [
+      "a digest header that is too long, though it holds the right one",
+      "digest_mismatch",
+      whole,
+      digest(`x=:${"A".repeat(2000)}:, ${right}`),
+    ],
+    ["a file of the longest length", "received", form(part('name="file"', Buffer.alloc(1_000_000)))],
   ];
-  for (const { what, body, headers, expected } of cases) {
-    test(what, async () => {
-      await using server = await startReceiving();
-      const sent = { "content-type": MULTIPART, ...headers };
-      expect(outcome(await post(server, new Uint8Array(body), sent))).toEqual(expected);
-      expect(await server.filesLeft()).toEqual([]);
-      // In a chunked body the length is unknown in advance.
-      const chunked = new Blob([new Uint8Array(body)]).stream();
-      if (body.length > 0) expect(outcome(await post(server, chunked, sent))).toEqual(expected);
-      expect(await server.filesLeft()).toEqual([]);
-    });
-  }
+  test.each(cases)("%s", async (_, expected, body, headers = {}) => {
+    await using server = await startReceiving();
+    const sent = { "content-type": MULTIPART, ...headers };
+    const isExpected = (reception: Reception) =>
+      expect(outcome(reception)).toEqual(
+        expected === "received" || typeof expected === "object" ? expected : { kind: expected },
+      );
+    isExpected(await post(server, new Uint8Array(body), sent));
+    expect(await server.filesLeft()).toEqual([]);
+    // In a chunked body the length is unknown in advance.
+    if (body.length > 0) isExpected(await post(server, new Blob([new Uint8Array(body)]).stream(), sent));
+    expect(await server.filesLeft()).toEqual([]);
+  });
 
   test("a form whose file begins after its fault and continues in a later chunk", async () => {
     await using server = await startReceiving();
@@ -299,26 +228,17 @@ describe("a refused upload reports the reason and leaves nothing on disk:", () =
   test("a full disk", async () => {
     await using server = await startReceiving();
     // A full disk can't be made on demand. A write beyond a child process's limit on file size is the closest.
-    const child = Bun.spawn(
-      [
-        "sh",
-        "-c",
-        `ulimit -f 64; exec "$@"`,
-        "sh",
-        process.execPath,
-        `${import.meta.dir}/upload-server.ts`,
-        server.directory,
-      ],
-      { stdout: "pipe", stderr: "ignore", stdin: "ignore" },
-    );
+    const limited = ["sh", "-c", `ulimit -f 64; exec "$@"`, "sh"];
+    const child = Bun.spawn([...limited, process.execPath, `${import.meta.dir}/upload-server.ts`, server.directory], {
+      stdout: "pipe",
+      stderr: "ignore",
+      stdin: "ignore",
+    });
     try {
       const port = Number(await firstLine(child.stdout));
       const body = form(part('name="file"', Buffer.alloc(900_000)));
-      const answer = await fetch(`http://127.0.0.1:${port}/`, {
-        method: "POST",
-        body,
-        headers: { "content-type": MULTIPART },
-      });
+      const headers = { "content-type": MULTIPART };
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, headers });
       expect(await answer.json()).toEqual({ ok: false, failure: { kind: "disk_full" } });
       expect(await readdir(server.directory)).toEqual([]);
     } finally {
@@ -416,13 +336,7 @@ describe("whatever bytes arrive, the reception ends and stores at most one compl
       return seed % below;
     };
     const pieces = [
-      "\r\n",
-      "--",
-      `--${BOUNDARY}`,
-      `--${BOUNDARY}--`,
-      "Content-Disposition: form-data",
-      '"',
-      "\0",
+      ...["\r\n", "--", `--${BOUNDARY}`, `--${BOUNDARY}--`, "Content-Disposition: form-data", '"', "\0"],
       "Content-Type: text/plain; charset=x\r\n",
     ];
     for (let round = 0; round < 500; round++) {

@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { type CommandResult, resultOf } from "../../../harness/processes.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 /** Units that are irrelevant for a service and take time without a console or a network. */
@@ -82,21 +83,18 @@ export class BootedMachine implements AsyncDisposable {
   }
 
   /** Runs a command in the system as its root. */
-  async run(...command: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  run(...command: string[]): Promise<CommandResult> {
     const enter = [
       "nsenter",
       `--target=${this.#first}`,
       ...["mount", "uts", "ipc", "net", "pid", "cgroup"].map((name) => `--${name}`),
     ];
-    const child = Bun.spawn([...enter, "--", ...command], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      env: { PATH: "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", LC_ALL: "C.UTF-8" },
-      timeout: 120_000,
-    });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
+    return resultOf(
+      Bun.spawn([...enter, "--", ...command], {
+        ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 },
+        env: { PATH: "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", LC_ALL: "C.UTF-8" },
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

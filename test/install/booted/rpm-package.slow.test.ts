@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { samplePath } from "../../../harness/checkout.ts";
@@ -16,7 +16,7 @@ if (listed !== undefined && systems.length < listed.split(":").length) {
   console.warn("SKIPPED: the RPM package under systemd; a system has no dnf (on Debian: apt install debootstrap)");
 }
 
-const timeout = 180_000;
+setDefaultTimeout(180_000);
 const settings = "/etc/transcribe/transcribe.toml";
 const parts = "/usr/lib/transcribe";
 const data = "/var/lib/transcribe";
@@ -63,7 +63,7 @@ beforeAll(async () => {
   const { version } = (await Bun.file("package.json").json()) as { version: string };
   const program = { path: installer, materials: await readSbom(`${installer}.cdx.json`) };
   await writeRpmPackage(older, { ...packageFacts, version: `${version}-rc.1` }, program);
-}, timeout);
+});
 
 describe.each(systems)("on %s", (tree) => {
   let machine: BootedMachine;
@@ -91,81 +91,61 @@ describe.each(systems)("on %s", (tree) => {
     machine.copy("/srv/older.rpm", older);
     machine.copy("/srv/newer.rpm", rpm);
     machine.write("/srv/jfk.mp3", readFileSync(samplePath("jfk.mp3")));
-  }, timeout);
-  afterAll(() => machine?.[Symbol.asyncDispose](), timeout);
+  });
+  afterAll(() => machine?.[Symbol.asyncDispose]());
 
-  test(
-    `${basename(tree)}: dnf refuses the package without its libraries`,
-    async () => {
-      const { exitCode, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
-      expect(exitCode).toBe(1);
-      for (const needed of [...libraries, "(shadow-utils or shadow)"]) expect(stderr).toContain(`provides ${needed} `);
-    },
-    timeout,
-  );
+  test(`${basename(tree)}: dnf refuses the package without its libraries`, async () => {
+    const { exitCode, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
+    expect(exitCode).toBe(1);
+    for (const needed of [...libraries, "(shadow-utils or shadow)"]) expect(stderr).toContain(`provides ${needed} `);
+  });
 
-  test(
-    "an installation does not start the server, which then transcribes with all restrictions",
-    async () => {
-      await change("install", "/srv/stand-in.rpm");
-      await change("install", "/srv/older.rpm");
-      expect(await property("ActiveState")).toBe("inactive");
-      expect(await shell("rpm --verify transcribe")).toBe("");
-      expect(await shell(`stat -c '%a %U %G' ${settings}`)).toBe("640 root transcribe\n");
-      await shell("systemctl enable --now transcribe 2>/dev/null; transcribe accounts create acme >/dev/null");
-      expect([await property("ActiveState"), await property("User")]).toEqual(["active", "transcribe"]);
-      expect(await shell(`find ${data} ! -user transcribe; find ${parts} -user transcribe`)).toBe("");
-      const key = /"key": "(\w+)"/.exec(await shell("transcribe keys create --account acme --json"))?.[1] ?? "";
-      const submitted = await machine.run(
-        ...["env", `TRANSCRIBE_API_KEY=${key}`, "transcribe", "submit", "/srv/jfk.mp3", "--wait"],
-      );
-      expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
-    },
-    timeout,
-  );
+  test("an installation does not start the server, which then transcribes with all restrictions", async () => {
+    await change("install", "/srv/stand-in.rpm");
+    await change("install", "/srv/older.rpm");
+    expect(await property("ActiveState")).toBe("inactive");
+    expect(await shell("rpm --verify transcribe")).toBe("");
+    expect(await shell(`stat -c '%a %U %G' ${settings}`)).toBe("640 root transcribe\n");
+    await shell("systemctl enable --now transcribe 2>/dev/null; transcribe accounts create acme >/dev/null");
+    expect([await property("ActiveState"), await property("User")]).toEqual(["active", "transcribe"]);
+    expect(await shell(`find ${data} ! -user transcribe; find ${parts} -user transcribe`)).toBe("");
+    const key = /"key": "(\w+)"/.exec(await shell("transcribe keys create --account acme --json"))?.[1] ?? "";
+    const submitted = await machine.run(
+      ...["env", `TRANSCRIBE_API_KEY=${key}`, "transcribe", "submit", "/srv/jfk.mp3", "--wait"],
+    );
+    expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
+  });
 
   test.each([
     ["an upgrade", "upgrade", "/srv/newer.rpm", /^transcribe-\d+\.\d+\.\d+-1\./],
     ["a downgrade", "downgrade", "/srv/older.rpm", /^transcribe-\d+\.\d+\.\d+~rc\.1-1\./],
-  ])(
-    "%s restarts the server, and keeps data and changed settings",
-    async (_, command, file, name) => {
-      await shell(`printf '# ${command}\\n' >> ${settings}`);
-      const pid = await property("MainPID");
-      await change(command, file);
-      expect(await installed()).toMatch(name);
-      expect([await property("ActiveState"), await property("UnitFileState")]).toEqual(["active", "enabled"]);
-      expect(await property("MainPID")).not.toBe(pid);
-      expect(await shell("transcribe accounts list")).toContain("acme");
-      expect(machine.read(settings)).toEndWith(`# ${command}\n`);
-      const changed = await machine.run("rpm", "--verify", "transcribe");
-      expect(changed.stdout.trim()).toMatch(/^S\S+ +c \/etc\/transcribe\/transcribe\.toml$/);
-    },
-    timeout,
-  );
+  ])("%s restarts the server, and keeps data and changed settings", async (_, command, file, name) => {
+    await shell(`printf '# ${command}\\n' >> ${settings}`);
+    const pid = await property("MainPID");
+    await change(command, file);
+    expect(await installed()).toMatch(name);
+    expect([await property("ActiveState"), await property("UnitFileState")]).toEqual(["active", "enabled"]);
+    expect(await property("MainPID")).not.toBe(pid);
+    expect(await shell("transcribe accounts list")).toContain("acme");
+    expect(machine.read(settings)).toEndWith(`# ${command}\n`);
+    const changed = await machine.run("rpm", "--verify", "transcribe");
+    expect(changed.stdout.trim()).toMatch(/^S\S+ +c \/etc\/transcribe\/transcribe\.toml$/);
+  });
 
-  test(
-    "a removal stops the server, removes its parts, and keeps data, user and changed settings",
-    async () => {
-      expect(await change("remove", "transcribe")).toContain(`rm -r ${data} && userdel transcribe`);
-      expect(await property("LoadState")).toBe("not-found");
-      const places = `/usr/bin/transcribe ${parts} /usr/share/doc/transcribe /usr/share/licenses/transcribe`;
-      const left = `ls -d ${places} /etc/transcribe/* ${data}/transcribe.db 2>/dev/null || true; id -un transcribe`;
-      expect(await shell(left)).toBe(`${settings}.rpmsave\n${data}/transcribe.db\ntranscribe\n`);
-      expect(await shell("find /etc/systemd -name 'transcribe*'")).toBe("");
-    },
-    timeout,
-  );
+  test("a removal stops the server, removes its parts, and keeps data, user and changed settings", async () => {
+    expect(await change("remove", "transcribe")).toContain(`rm -r ${data} && userdel transcribe`);
+    expect(await property("LoadState")).toBe("not-found");
+    const places = `/usr/bin/transcribe ${parts} /usr/share/doc/transcribe /usr/share/licenses/transcribe`;
+    const left = `ls -d ${places} /etc/transcribe/* ${data}/transcribe.db 2>/dev/null || true; id -un transcribe`;
+    expect(await shell(left)).toBe(`${settings}.rpmsave\n${data}/transcribe.db\ntranscribe\n`);
+    expect(await shell("find /etc/systemd -name 'transcribe*'")).toBe("");
+  });
 
-  test(
-    "the package is refused next to the program's own service",
-    async () => {
-      machine.copy("/srv/installer", installer);
-      await shell("/srv/installer service install --no-start >/dev/null");
-      const { exitCode, stdout, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
-      expect([exitCode, stdout + stderr]).toEqual([1, expect.stringContaining("  transcribe service uninstall\n")]);
-      expect(await shell("ls /usr/bin/transcribe 2>/dev/null || true")).toBe("");
-    },
-    timeout,
-  );
+  test("the package is refused next to the program's own service", async () => {
+    machine.copy("/srv/installer", installer);
+    await shell("/srv/installer service install --no-start >/dev/null");
+    const { exitCode, stdout, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
+    expect([exitCode, stdout + stderr]).toEqual([1, expect.stringContaining("  transcribe service uninstall\n")]);
+    expect(await shell("ls /usr/bin/transcribe 2>/dev/null || true")).toBe("");
+  });
 });

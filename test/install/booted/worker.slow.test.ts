@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { root, samplePath } from "../../../harness/checkout.ts";
@@ -10,6 +10,7 @@ if (systems === undefined) console.warn("SKIPPED: a worker under systemd itself;
 const broker = systems === undefined ? null : await natsServerProgram("a worker under systemd itself");
 
 const timeout = 120_000;
+setDefaultTimeout(timeout);
 const worker = "transcribe-worker";
 const unit = `/etc/systemd/system/${worker}.service`;
 const fleet = "/srv/fleet";
@@ -43,86 +44,65 @@ describe.skipIf(broker === null).each((systems ?? "").split(":"))("on %s", (tree
     machine.write("/srv/broker.sh", brokerCommands());
     const init = ["fleet", "init", "--directory", fleet, "--broker", "127.0.0.1", "--worker", "w1"];
     expect((await machine.run("/srv/installer", ...init)).exitCode).toBe(0);
-  }, timeout);
-  afterAll(() => machine?.[Symbol.asyncDispose](), timeout);
+  });
+  afterAll(() => machine?.[Symbol.asyncDispose]());
 
-  test(
-    `${basename(tree)}: the program installs itself as a worker, which waits for the broker and for the coordinator`,
-    async () => {
-      const installed = await install("--worker", `${fleet}/w1`);
-      expect([installed.exitCode, installed.stderr]).toEqual([0, ""]);
-      expect([await property("ActiveState"), await property("NRestarts")]).toEqual(["active", "0"]);
-      const status = async () => (await machine.run("transcribe", "service", "status")).stdout;
-      await until(async () => (await status()).includes("not ready: the broker tls://127.0.0.1:4222 is away"));
-      const started = await machine.run("sh", "-e", "/srv/broker.sh");
-      expect([started.exitCode, await systemctl("is-active", "transcribe-broker")]).toEqual([0, "active"]);
-      await until(async () => (await status()).includes("not ready: no coordinator of this build uses the broker"));
-      expect((await machine.run(...startServer)).exitCode).toBe(0);
-      await until(async () => (await machine.run("transcribe", "service", "status")).exitCode === 0);
-      expect(await property("StatusText")).toBe("Ready; 0 processing, 0 queued.");
-    },
-    timeout,
-  );
+  test(`${basename(tree)}: the program installs itself as a worker, which waits for the broker and for the coordinator`, async () => {
+    const installed = await install("--worker", `${fleet}/w1`);
+    expect([installed.exitCode, installed.stderr]).toEqual([0, ""]);
+    expect([await property("ActiveState"), await property("NRestarts")]).toEqual(["active", "0"]);
+    const status = async () => (await machine.run("transcribe", "service", "status")).stdout;
+    await until(async () => (await status()).includes("not ready: the broker tls://127.0.0.1:4222 is away"));
+    const started = await machine.run("sh", "-e", "/srv/broker.sh");
+    expect([started.exitCode, await systemctl("is-active", "transcribe-broker")]).toEqual([0, "active"]);
+    await until(async () => (await status()).includes("not ready: no coordinator of this build uses the broker"));
+    expect((await machine.run(...startServer)).exitCode).toBe(0);
+    await until(async () => (await machine.run("transcribe", "service", "status")).exitCode === 0);
+    expect(await property("StatusText")).toBe("Ready; 0 processing, 0 queued.");
+  });
 
-  test(
-    "the worker processes the parts of a recording, as its own user",
-    async () => {
-      const data = ["--data-dir", "/srv/data"];
-      await machine.run("transcribe", "accounts", "create", "acme", ...data);
-      const created = await machine.run("transcribe", "keys", "create", "--account", "acme", "--json", ...data);
-      const key = /"key": "(\w+)"/.exec(created.stdout)?.[1] ?? "";
-      const submit = ["transcribe", "submit", "/srv/jfk.mp3", "--wait"];
-      const submitted = await machine.run("env", `TRANSCRIBE_API_KEY=${key}`, ...submit);
-      // The lines are as wide as a terminal.
-      expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
-      const owners = await machine.run("find", "/var/lib/transcribe", "!", "-user", "transcribe");
-      expect(owners.stdout).toBe("");
-      const left = await machine.run(
-        "find",
-        "/var/lib/transcribe/work/fleet",
-        "/var/lib/transcribe-broker",
-        "-name",
-        "*.blk",
-        "-o",
-        "-name",
-        "operation-*",
-      );
-      expect(left.stdout).toBe("");
-      expect((await machine.run("stat", "-c", "%a %G", "/etc/transcribe/fleet/key.pem")).stdout).toBe(
-        "640 transcribe\n",
-      );
-    },
-    timeout,
-  );
+  test("the worker processes the parts of a recording, as its own user", async () => {
+    const data = ["--data-dir", "/srv/data"];
+    await machine.run("transcribe", "accounts", "create", "acme", ...data);
+    const created = await machine.run("transcribe", "keys", "create", "--account", "acme", "--json", ...data);
+    const key = /"key": "(\w+)"/.exec(created.stdout)?.[1] ?? "";
+    const submit = ["transcribe", "submit", "/srv/jfk.mp3", "--wait"];
+    const submitted = await machine.run("env", `TRANSCRIBE_API_KEY=${key}`, ...submit);
+    // The lines are as wide as a terminal.
+    expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
+    const owners = await machine.run("find", "/var/lib/transcribe", "!", "-user", "transcribe");
+    expect(owners.stdout).toBe("");
+    const left = await machine.run(
+      "find",
+      "/var/lib/transcribe/work/fleet",
+      "/var/lib/transcribe-broker",
+      "-name",
+      "*.blk",
+      "-o",
+      "-name",
+      "operation-*",
+    );
+    expect(left.stdout).toBe("");
+    expect((await machine.run("stat", "-c", "%a %G", "/etc/transcribe/fleet/key.pem")).stdout).toBe("640 transcribe\n");
+  });
 
-  test(
-    "a repeated installation changes nothing, and a server next to the worker is refused",
-    async () => {
-      const pid = await property("MainPID");
-      const again = await install("--worker");
-      expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining("running already, unchanged")]);
-      expect(await property("MainPID")).toBe(pid);
-      const server = await install();
-      expect([server.exitCode, server.stderr]).toEqual([
-        1,
-        expect.stringContaining(`has the service ${worker} already`),
-      ]);
-    },
-    timeout,
-  );
+  test("a repeated installation changes nothing, and a server next to the worker is refused", async () => {
+    const pid = await property("MainPID");
+    const again = await install("--worker");
+    expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining("running already, unchanged")]);
+    expect(await property("MainPID")).toBe(pid);
+    const server = await install();
+    expect([server.exitCode, server.stderr]).toEqual([1, expect.stringContaining(`has the service ${worker} already`)]);
+  });
 
-  test(
-    "a stop reports that the worker leaves, and an uninstallation with --purge leaves nothing of it",
-    async () => {
-      const gone = await machine.run("transcribe", "service", "uninstall", "--purge", "--yes");
-      expect([gone.exitCode, gone.stderr]).toEqual([0, ""]);
-      await until(async () => (await log("coordinator")).includes('"fleet.worker_left"'));
-      expect(await property("LoadState")).toBe("not-found");
-      const places = "/usr/local/bin/transcribe /usr/local/lib/transcribe /var/lib/transcribe /etc/transcribe";
-      expect((await machine.run("sh", "-c", `ls -d ${places} ${unit}; id transcribe`)).stdout).toBe("");
-    },
-    timeout,
-  );
+  test("a stop reports that the worker leaves, and an uninstallation with --purge leaves nothing of it", async () => {
+    const gone = await machine.run("transcribe", "service", "uninstall", "--purge", "--yes");
+    expect([gone.exitCode, gone.stderr]).toEqual([0, ""]);
+    await until(async () => (await log("coordinator")).includes('"fleet.worker_left"'));
+    expect(await property("LoadState")).toBe("not-found");
+    const places = "/usr/local/bin/transcribe /usr/local/lib/transcribe /var/lib/transcribe /etc/transcribe";
+    expect((await machine.run("sh", "-c", `ls -d ${places} ${unit}; id transcribe`)).stdout).toBe("");
+  });
 });
 
 /** Returns the commands of docs/fleet.md that install the broker, for the directory of this test. */

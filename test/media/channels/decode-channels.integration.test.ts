@@ -1,26 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { corpusPath } from "../../../harness/checkout.ts";
-import {
-  available,
-  FFMPEG,
-  inFolder,
-  loudness,
-  MEDIA_TOOL,
-  makeWithFfmpeg,
-  namesIn,
-  samplesOf,
-} from "../../../harness/media.ts";
-import { decodeRecording } from "../../../src/media/index.ts";
+import { loudness, samplesOf } from "../../../harness/media.ts";
+import { canDecode, MediaFolder } from "../media-folder.ts";
 
 setDefaultTimeout(60_000);
 
 /** A call of 53 s. The left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
 const call = corpusPath("dialogue/dlg-11-2spk-stereo-call.wav");
-const ready =
-  available(FFMPEG, "decoding of two channels") &&
-  available(MEDIA_TOOL, "decoding of two channels") &&
-  available(call, "decoding of two channels");
+const ready = canDecode("decoding of two channels", call);
 
 const rate = 16_000;
 const [leftTalks, rightTalks] = [
@@ -28,16 +15,15 @@ const [leftTalks, rightTalks] = [
   [9, 22],
 ] as const;
 
-/** Decodes a variant of the call and returns the samples of its tracks and the names of all files. */
-async function decoded(folder: string, name: string, making: readonly string[], withSecond = true) {
-  const inputPath = join(folder, name);
-  makeWithFfmpeg("-i", call, "-t", "25", ...making, inputPath);
-  const outputPath = join(folder, "first.pcm");
-  const second = withSecond ? { secondOutputPath: join(folder, "second.pcm") } : {};
-  const result = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, ...second, maxSeconds: 600 });
+/** Decodes a variant of the call and returns the samples of its tracks. */
+async function decoded(name: string, making: readonly string[], withSecond = true) {
+  using folder = new MediaFolder();
+  const inputPath = folder.make(name, "-i", call, "-t", "25", ...making);
+  const second = withSecond ? { secondOutputPath: folder.at("second.pcm") } : {};
+  const result = await folder.decode(inputPath, { outputPath: folder.at("first.pcm"), ...second });
   const tracks = await Promise.all(result.paths.map(samplesOf));
   expect(tracks.map(({ length }) => length)).toEqual(tracks.map(() => result.sampleCount));
-  expect(await namesIn(folder)).toEqual([name, ...["first.pcm", "second.pcm"].slice(0, tracks.length)].sort());
+  expect(await folder.names()).toEqual([name, ...["first.pcm", "second.pcm"].slice(0, tracks.length)].sort());
   return tracks;
 }
 
@@ -61,12 +47,10 @@ describe.if(ready)("a call with a channel for each party", () => {
     ["as Opus", "call.ogg", ["-c:a", "libopus", "-b:a", "32k"]],
     ["with one party 18 dB quieter", "call.wav", filter("pan=stereo|c0=c0|c1=0.125*c1")],
   ])("%s is decoded to two tracks with one party each", async (_, name, making) => {
-    await inFolder(async (folder) => {
-      const [first, second, ...more] = await decoded(folder, name, making);
-      expect(more).toEqual([]);
-      expect(loudnessIn(first, leftTalks)).toBeGreaterThan(20 * loudnessIn(first, rightTalks));
-      expect(loudnessIn(second, rightTalks)).toBeGreaterThan(20 * loudnessIn(second, leftTalks));
-    });
+    const [first, second, ...more] = await decoded(name, making);
+    expect(more).toEqual([]);
+    expect(loudnessIn(first, leftTalks)).toBeGreaterThan(20 * loudnessIn(first, rightTalks));
+    expect(loudnessIn(second, rightTalks)).toBeGreaterThan(20 * loudnessIn(second, leftTalks));
   });
 
   test.each([
@@ -76,28 +60,24 @@ describe.if(ready)("a call with a channel for each party", () => {
   ])(
     "with echo of gain %p, %d ms late, is decoded without the echo and with its complete voices",
     async (gain, milliseconds) => {
-      await inFolder(async (folder) => {
-        const [first, second] = await decoded(folder, "call.wav", echo(gain, milliseconds));
-        expect(loudnessIn(first, [9, 22])).toBeLessThan(1);
-        expect(loudnessIn(second, [1, 6])).toBeLessThan(1);
-        const clean = await inFolder((other) => decoded(other, "call.wav", ["-c:a", "pcm_s16le"]));
-        for (const [track, talks] of [
-          [0, leftTalks],
-          [1, rightTalks],
-        ] as const) {
-          const whole = loudnessIn(clean[track], talks);
-          expect(Math.abs(loudnessIn([first, second][track], talks) - whole)).toBeLessThan(0.03 * whole);
-        }
-      });
+      const [first, second] = await decoded("call.wav", echo(gain, milliseconds));
+      expect(loudnessIn(first, [9, 22])).toBeLessThan(1);
+      expect(loudnessIn(second, [1, 6])).toBeLessThan(1);
+      const clean = await decoded("call.wav", ["-c:a", "pcm_s16le"]);
+      for (const [track, talks] of [
+        [0, leftTalks],
+        [1, rightTalks],
+      ] as const) {
+        const whole = loudnessIn(clean[track], talks);
+        expect(Math.abs(loudnessIn([first, second][track], talks) - whole)).toBeLessThan(0.03 * whole);
+      }
     },
   );
 
   test("is mixed if no second track is requested", async () => {
-    await inFolder(async (folder) => {
-      const [mixed, ...more] = await decoded(folder, "call.wav", ["-c", "copy"], false);
-      expect(more).toEqual([]);
-      expect(loudnessIn(mixed, leftTalks)).toBeGreaterThan(0.3 * loudnessIn(mixed, rightTalks));
-    });
+    const [mixed, ...more] = await decoded("call.wav", ["-c", "copy"], false);
+    expect(more).toEqual([]);
+    expect(loudnessIn(mixed, leftTalks)).toBeGreaterThan(0.3 * loudnessIn(mixed, rightTalks));
   });
 });
 
@@ -111,13 +91,11 @@ describe.if(ready)("two channels that are one recording", () => {
     ["voices slightly panned to either side", "pan=stereo|c0=c0+0.6*c1|c1=0.6*c0+c1"],
     ["voices panned to either side in 5.1", "pan=5.1|FL=c0+0.1*c1|FR=0.1*c0+c1|FC=0*c0|LFE=0*c0|BL=0*c0|BR=0*c0"],
   ])("are decoded to one track with all voices: %s", async (_, pan) => {
-    await inFolder(async (folder) => {
-      const [only, ...more] = await decoded(folder, "talk.wav", filter(pan));
-      expect(more).toEqual([]);
-      const [mono] = await inFolder((other) => decoded(other, "mono.wav", filter("pan=mono|c0=0.5*c0+0.5*c1")));
-      for (const talks of [leftTalks, rightTalks]) {
-        expect(loudnessIn(only, talks)).toBeGreaterThan(0.4 * loudnessIn(mono, talks));
-      }
-    });
+    const [only, ...more] = await decoded("talk.wav", filter(pan));
+    expect(more).toEqual([]);
+    const [mono] = await decoded("mono.wav", filter("pan=mono|c0=0.5*c0+0.5*c1"));
+    for (const talks of [leftTalks, rightTalks]) {
+      expect(loudnessIn(only, talks)).toBeGreaterThan(0.4 * loudnessIn(mono, talks));
+    }
   });
 });

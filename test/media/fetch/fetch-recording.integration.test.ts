@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { answer, type Behaviour, fetching, redirect, SOUND, startHost } from "./support.ts";
+import { answer, type Behaviour, fetching, fetchingFrom, redirect, SOUND, sound, startHost } from "./support.ts";
 
 const sends =
   (...pieces: (Buffer | string)[]): Behaviour =>
@@ -15,14 +15,9 @@ const sendsAndEnds =
 
 const header = (...lines: string[]) => `${["HTTP/1.1 200 OK", ...lines].join("\r\n")}\r\n\r\n`;
 
-async function outcomeOf(behaviour: Behaviour, options = {}) {
-  await using host = await startHost({ "/a.mp3": behaviour });
-  return await fetching(`http://recordings.test:${host.port}/a.mp3`, options);
-}
-
 describe("a fetched recording", () => {
   test("is stored byte for byte, as the only file", async () => {
-    const outcome = await outcomeOf(sends(answer("200 OK", SOUND)));
+    const outcome = await fetchingFrom(sound);
     expect(outcome).toMatchObject({ fault: null, files: ["recording"] });
     expect(outcome.content?.equals(SOUND)).toBe(true);
   });
@@ -34,15 +29,15 @@ describe("a fetched recording", () => {
       part,
       "\r\n",
     ]);
-    const chunked = await outcomeOf(sends(header("Transfer-Encoding: chunked"), ...chunks, "0\r\n\r\n"));
+    const chunked = await fetchingFrom(sends(header("Transfer-Encoding: chunked"), ...chunks, "0\r\n\r\n"));
     expect(chunked.content?.equals(SOUND)).toBe(true);
-    const untilEnd = await outcomeOf(sendsAndEnds(header(), SOUND));
+    const untilEnd = await fetchingFrom(sendsAndEnds(header(), SOUND));
     expect(untilEnd.content?.equals(SOUND)).toBe(true);
   });
 
   test("is requested with only the necessary headers", async () => {
-    await using host = await startHost({ "/a.mp3?key=1": sends(answer("200 OK", SOUND)) });
-    await fetching(`http://recordings.test:${host.port}/a.mp3?key=1#part`);
+    await using host = await startHost({ "/a.mp3?key=1": sound });
+    await host.fetching("/a.mp3?key=1#part");
     const [head = ""] = host.requests;
     expect(head.split("\r\n")[0]).toBe("GET /a.mp3?key=1 HTTP/1.1");
     const names = [...head.matchAll(/^([\w-]+):/gm)].map((match) => match[1]?.toLowerCase());
@@ -52,14 +47,16 @@ describe("a fetched recording", () => {
   });
 
   test("may follow informational responses", async () => {
-    const outcome = await outcomeOf(sends("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", answer("200 OK", SOUND)));
+    const outcome = await fetchingFrom(
+      sends("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", answer("200 OK", SOUND)),
+    );
     expect(outcome.fault).toBeNull();
   });
 
   test("may be exactly as large as permitted, and not a byte larger", async () => {
-    expect(await outcomeOf(sends(answer("200 OK", SOUND)), { maxBytes: SOUND.length })).toMatchObject({ fault: null });
-    for (const behaviour of [sends(answer("200 OK", SOUND)), sendsAndEnds(header(), SOUND)]) {
-      const outcome = await outcomeOf(behaviour, { maxBytes: SOUND.length - 1 });
+    expect(await fetchingFrom(sound, { maxBytes: SOUND.length })).toMatchObject({ fault: null });
+    for (const behaviour of [sound, sendsAndEnds(header(), SOUND)]) {
+      const outcome = await fetchingFrom(behaviour, { maxBytes: SOUND.length - 1 });
       expect(outcome).toMatchObject({ fault: "fetch_too_large", files: [] });
     }
   });
@@ -136,7 +133,7 @@ describe("a response that is no recording gives its fault and leaves no file", (
     ["a broken chunk", "fetch_bad_answer", sends(header("Transfer-Encoding: chunked"), "5\r\nhello\r\n", "ZZ\r\n")],
   ];
   test.each(cases)("%s", async (_, fault, behaviour) => {
-    const outcome = await outcomeOf(behaviour);
+    const outcome = await fetchingFrom(behaviour);
     expect(outcome).toMatchObject({ fault, files: [] });
     expect(outcome.message).not.toContain("a.mp3");
   });
@@ -145,10 +142,7 @@ describe("a response that is no recording gives its fault and leaves no file", (
     // Nothing listens on port 9. A port that was free a moment ago may be another process's.
     const url = "http://recordings.test:9/a.mp3";
     expect(await fetching(url)).toMatchObject({ fault: "fetch_connect_failed", files: [] });
-    expect(await fetching("http://127.0.0.1:9/")).toMatchObject({
-      fault: "fetch_connect_failed",
-      files: [],
-    });
+    expect(await fetching("http://127.0.0.1:9/")).toMatchObject({ fault: "fetch_connect_failed", files: [] });
     const unknown = () => Promise.reject(new Error("ENOTFOUND"));
     expect(await fetching(url, { resolve: unknown })).toMatchObject({ fault: "fetch_dns_failed", files: [] });
     expect(await fetching(url, { resolve: async () => [] })).toMatchObject({ fault: "fetch_dns_failed", files: [] });
@@ -174,25 +168,22 @@ describe("redirects", () => {
   /** A host that redirects `/0` to `/1` and so on, up to the recording. */
   const chain = (length: number): Record<string, Behaviour> => ({
     ...Object.fromEntries(Array.from({ length }, (_, n) => [`/${n}`, sends(redirect(`/${n + 1}`))])),
-    [`/${length}`]: sends(answer("200 OK", SOUND)),
+    [`/${length}`]: sound,
   });
 
   test("are followed five times, but not six", async () => {
     await using five = await startHost(chain(5));
-    expect(await fetching(`http://recordings.test:${five.port}/0`)).toMatchObject({ fault: null });
+    expect(await five.fetching("/0")).toMatchObject({ fault: null });
     expect(five.connections()).toBe(6);
     await using six = await startHost(chain(6));
-    const outcome = await fetching(`http://recordings.test:${six.port}/0`);
+    const outcome = await six.fetching("/0");
     expect(outcome).toMatchObject({ fault: "fetch_redirects", files: [] });
     expect(six.connections()).toBe(6);
   });
 
   test("in a circle are not followed forever", async () => {
     await using host = await startHost({ "/a": sends(redirect("/b")), "/b": sends(redirect("/a")) });
-    expect(await fetching(`http://recordings.test:${host.port}/a`)).toMatchObject({
-      fault: "fetch_redirects",
-      files: [],
-    });
+    expect(await host.fetching("/a")).toMatchObject({ fault: "fetch_redirects", files: [] });
   });
 
   test.each([
@@ -204,16 +195,13 @@ describe("redirects", () => {
     ["305 Use Proxy", false],
     ["201 Created", false],
   ])("are followed for statuses that redirect a GET: %s: %p", async (status, followed) => {
-    await using host = await startHost({
-      "/a": sends(answer(status, "", "Location: /b")),
-      "/b": sends(answer("200 OK", SOUND)),
-    });
-    const { fault } = await fetching(`http://recordings.test:${host.port}/a`);
+    await using host = await startHost({ "/a": sends(answer(status, "", "Location: /b")), "/b": sound });
+    const { fault } = await host.fetching("/a");
     expect(fault).toBe(followed ? null : "fetch_http_status");
   });
 
   test("carry no data from one host to the next", async () => {
-    await using second = await startHost({ "/b": sends(answer("200 OK", SOUND)) });
+    await using second = await startHost({ "/b": sound });
     const cookie = "Set-Cookie: session=1; Domain=.test";
     await using first = await startHost({
       "/a?token=geheim": sends(answer("302 Found", "", cookie, `Location: http://second.test:${second.port}/b`)),
@@ -226,11 +214,8 @@ describe("redirects", () => {
 
   test("may be relative, and contain plain UTF-8", async () => {
     const location = Buffer.from("../hör/ß.mp3").toString("latin1");
-    await using host = await startHost({
-      "/a/b": sends(redirect(location)),
-      "/h%C3%B6r/%C3%9F.mp3": sends(answer("200 OK", SOUND)),
-    });
-    expect(await fetching(`http://recordings.test:${host.port}/a/b`)).toMatchObject({ fault: null });
+    await using host = await startHost({ "/a/b": sends(redirect(location)), "/h%C3%B6r/%C3%9F.mp3": sound });
+    expect(await host.fetching("/a/b")).toMatchObject({ fault: null });
   });
 
   test.each([
@@ -246,23 +231,23 @@ describe("redirects", () => {
     ["//2130706434/", "fetch_blocked_address"],
   ])("are checked like the first link: %s", async (location, fault) => {
     await using host = await startHost({ "/a": sends(redirect(location)) });
-    expect(await fetching(`http://recordings.test:${host.port}/a`)).toMatchObject({ fault, files: [] });
+    expect(await host.fetching("/a")).toMatchObject({ fault, files: [] });
     expect(host.connections()).toBe(1);
   });
 });
 
 describe("the connected address", () => {
   test("is never a forbidden one, even after a redirect", async () => {
-    await using trap = await startHost({ "/": sends(answer("200 OK", SOUND)) }, { address: "127.0.0.2" });
+    await using trap = await startHost({ "/": sound }, { address: "127.0.0.2" });
     await using host = await startHost({ "/a": sends(redirect(`http://127.0.0.2:${trap.port}/`)) });
-    const outcome = await fetching(`http://recordings.test:${host.port}/a`);
+    const outcome = await host.fetching("/a");
     expect(outcome).toMatchObject({ fault: "fetch_blocked_address", files: [] });
     expect(outcome.message).toContain("127.0.0.2");
     expect(trap.connections()).toBe(0);
   });
 
   test("is the checked one, whatever the name server answers later", async () => {
-    await using host = await startHost({ "/a": sends(redirect("/b")), "/b": sends(answer("200 OK", SOUND)) });
+    await using host = await startHost({ "/a": sends(redirect("/b")), "/b": sound });
     const asked: string[] = [];
     const rebinding = async (name: string) => [asked.push(name) === 1 ? "127.0.0.1" : "127.0.0.2"];
     const direct = await fetching(`http://rebinding.test:${host.port}/b`, { resolve: rebinding });
@@ -271,7 +256,7 @@ describe("the connected address", () => {
 
     // A redirect is resolved and checked again; no connection is reused that would bypass the check.
     asked.length = 0;
-    await using trap = await startHost({ "/b": sends(answer("200 OK", SOUND)) }, { address: "127.0.0.2" });
+    await using trap = await startHost({ "/b": sound }, { address: "127.0.0.2" });
     await using first = await startHost({ "/a": sends(redirect(`http://rebinding.test:${trap.port}/b`)) });
     const outcome = await fetching(`http://rebinding.test:${first.port}/a`, { resolve: rebinding });
     expect(outcome).toMatchObject({ fault: "fetch_blocked_address", files: [] });
@@ -280,8 +265,8 @@ describe("the connected address", () => {
   });
 
   test("is another one of the host if the first does not answer", async () => {
-    await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
-    const outcome = await fetching(`http://recordings.test:${host.port}/a`, {
+    await using host = await startHost({ "/a": sound });
+    const outcome = await host.fetching("/a", {
       allow: ["127.0.0.0/8"],
       resolve: async () => ["127.0.0.3", "127.0.0.1"],
     });
@@ -289,7 +274,7 @@ describe("the connected address", () => {
   });
 
   test("comes from the system's name resolution by default", async () => {
-    await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
+    await using host = await startHost({ "/a": sound });
     const url = `http://localhost:${host.port}/a`;
     expect(await fetching(url, { resolve: undefined, allow: ["localhost"] })).toMatchObject({ fault: null });
     expect(await fetching(url, { resolve: undefined, allow: [] })).toMatchObject({ fault: "fetch_blocked_address" });
@@ -297,7 +282,7 @@ describe("the connected address", () => {
   });
 
   test("is never a proxy's, whatever the environment contains", async () => {
-    await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
+    await using host = await startHost({ "/a": sound });
     await using proxy = await startHost({});
     const proxyUrl = `http://127.0.0.1:${proxy.port}`;
     const child = Bun.spawn([process.execPath, `${import.meta.dir}/fetch-child.ts`, `http://x.test:${host.port}/a`], {

@@ -1,9 +1,20 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
-import { answer, type Behaviour, type Fetching, fetching, onWritten, SOUND, startHost } from "./support.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { MediaError } from "../../../src/media/index.ts";
+import {
+  answer,
+  type Behaviour,
+  type Fetching,
+  fetching,
+  fetchingFrom,
+  fetchTo,
+  onWritten,
+  SOUND,
+  sound,
+  startHost,
+} from "./support.ts";
 
 setDefaultTimeout(60_000);
 
@@ -22,11 +33,6 @@ const repeats =
     socket.on("close", () => clearInterval(timer));
   };
 
-async function outcomeOf(behaviour: Behaviour, options: Fetching) {
-  await using host = await startHost({ "/a": behaviour });
-  return await fetching(`http://recordings.test:${host.port}/a`, options);
-}
-
 describe("a host that stalls is abandoned and leaves no file", () => {
   const cases: [name: string, fault: string, behaviour: Behaviour, options: Fetching][] = [
     ["by sending no headers", "fetch_too_slow", silent, { stallSeconds: 0.2 }],
@@ -44,7 +50,7 @@ describe("a host that stalls is abandoned and leaves no file", () => {
     ["because its name server never answers", "fetch_dns_failed", silent, { stallSeconds: 0.2, resolve: never }],
   ];
   test.each(cases)("%s", async (_, fault, behaviour, options) => {
-    expect(await outcomeOf(behaviour, options)).toMatchObject({ fault, files: [] });
+    expect(await fetchingFrom(behaviour, options)).toMatchObject({ fault, files: [] });
   });
 
   test("a host that accepts the connection but sends no TLS", async () => {
@@ -63,7 +69,7 @@ describe("a host that stalls is abandoned and leaves no file", () => {
       }, 50);
       socket.on("close", () => clearInterval(timer));
     };
-    expect(await outcomeOf(flows, { stallSeconds: 1.2 })).toMatchObject({ fault: null });
+    expect(await fetchingFrom(flows, { stallSeconds: 1.2 })).toMatchObject({ fault: null });
   });
 });
 
@@ -73,40 +79,25 @@ function never(): Promise<string[]> {
 
 describe("an abort", () => {
   const reason = new Error("the server stops");
-  const aborted = async (behaviour: Behaviour, until: "connected" | "body", options: Fetching = {}) => {
-    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
+  /** Aborts a fetch when a host has the request, or when this many bytes of the body have arrived. */
+  const aborted = async (behaviour: Behaviour, at: "connected" | number) => {
+    using folder = temporaryDirectory();
     const stop = new AbortController();
-    let gone: () => void = () => {};
-    const left = new Promise<void>((resolve) => {
-      gone = resolve;
-    });
+    const left = Promise.withResolvers<void>();
     await using host = await startHost({
       "/a": (socket, head) => {
-        socket.on("close", gone);
+        socket.on("close", left.resolve);
         behaviour(socket, head);
-        if (until === "connected") stop.abort(reason);
+        if (at === "connected") stop.abort(reason);
       },
     });
-    try {
-      const fetched = fetchRecording({
-        maxBytes: 1 << 20,
-        maxSeconds: 20,
-        stallSeconds: 10,
-        userAgent: "transcribe/test",
-        resolve: async () => ["127.0.0.1"],
-        ...options,
-        url: new URL(`http://recordings.test:${host.port}/a`),
-        outputPath: join(folder, "recording"),
-        allow: parseAllowList(["127.0.0.1"]),
-        signal: stop.signal,
-        reserveSpace: () => onWritten(() => stop.abort(reason)),
-      });
-      await expect(fetched).rejects.toBe(reason);
-      expect(await readdir(folder)).toEqual([]);
-      await left;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const fetched = fetchTo(join(folder.path, "recording"), `http://recordings.test:${host.port}/a`, {
+      signal: stop.signal,
+      reserveSpace: () => onWritten((total) => typeof at === "number" && total >= at && stop.abort(reason)),
+    });
+    await expect(fetched).rejects.toBe(reason);
+    expect(readdirSync(folder.path)).toEqual([]);
+    await left.promise;
   };
 
   test("before the response ends the fetch with the abort's reason and closes the connection", async () => {
@@ -114,34 +105,15 @@ describe("an abort", () => {
   });
 
   test("in a body of announced length does the same", async () => {
-    await aborted((socket) => socket.write(answer("200 OK", SOUND, "Content-Length: 900000")), "body");
+    await aborted((socket) => socket.write(answer("200 OK", SOUND, "Content-Length: 900000")), 1);
   });
 
   test("in a body up to the connection's end is not mistaken for the end", async () => {
-    await aborted(stallsInBody, "body");
+    await aborted(stallsInBody, 1);
   });
 
   test("at the last byte leaves no file", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
-    await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
-    const stop = new AbortController();
-    try {
-      const fetched = fetchRecording({
-        url: new URL(`http://127.0.0.1:${host.port}/a`),
-        outputPath: join(folder, "recording"),
-        maxBytes: 1 << 20,
-        maxSeconds: 20,
-        stallSeconds: 10,
-        userAgent: "transcribe/test",
-        allow: parseAllowList(["127.0.0.1"]),
-        signal: stop.signal,
-        reserveSpace: () => onWritten((total) => total === SOUND.length && stop.abort(reason)),
-      });
-      await expect(fetched).rejects.toBe(reason);
-      expect(await readdir(folder)).toEqual([]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await aborted(sound, SOUND.length);
   });
 
   test("before the start sends no request", async () => {
@@ -162,17 +134,6 @@ describe("an abort", () => {
 });
 
 describe("the stored file", () => {
-  const fetchTo = (port: number, outputPath: string) =>
-    fetchRecording({
-      url: new URL(`http://127.0.0.1:${port}/a`),
-      outputPath,
-      maxBytes: 1 << 20,
-      maxSeconds: 20,
-      stallSeconds: 10,
-      userAgent: "transcribe/test",
-      allow: parseAllowList(["127.0.0.1"]),
-      signal: new AbortController().signal,
-    });
   const faultOf = (fetched: Promise<unknown>) =>
     fetched.then(
       () => null,
@@ -180,20 +141,18 @@ describe("the stored file", () => {
     );
 
   test("without disk space or folder is a fault of the disk, not of the host", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
-    await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
-    try {
-      await symlink("/dev/full", join(folder, "recording.part"));
-      expect(await faultOf(fetchTo(host.port, join(folder, "recording")))).toBe("disk_full");
-      expect(await readdir(folder)).toEqual([]);
-      expect(await faultOf(fetchTo(host.port, join(folder, "missing", "recording")))).toBe("disk_full");
-      // A file that a crash left is replaced.
-      await Bun.write(join(folder, "recording.part"), "left");
-      await fetchTo(host.port, join(folder, "recording"));
-      expect(await readdir(folder)).toEqual(["recording"]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    using folder = temporaryDirectory();
+    await using host = await startHost({ "/a": sound });
+    const url = `http://127.0.0.1:${host.port}/a`;
+    const [path, part] = [join(folder.path, "recording"), join(folder.path, "recording.part")];
+    symlinkSync("/dev/full", part);
+    expect(await faultOf(fetchTo(path, url))).toBe("disk_full");
+    expect(readdirSync(folder.path)).toEqual([]);
+    expect(await faultOf(fetchTo(join(folder.path, "missing", "recording"), url))).toBe("disk_full");
+    // A file that a crash left is replaced.
+    writeFileSync(part, "left");
+    await fetchTo(path, url);
+    expect(readdirSync(folder.path)).toEqual(["recording"]);
   });
 
   test("grows on disk, not in memory", async () => {

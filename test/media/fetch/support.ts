@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { readdirSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { type FetchRequest, fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
 
 /** Answers one request on a raw connection, so that it can be wrong, slow or interrupted. */
@@ -14,6 +14,8 @@ export interface TestHost extends AsyncDisposable {
   readonly requests: string[];
   /** Number of connections so far, with or without a request. */
   readonly connections: () => number;
+  /** Fetches a path of this host over HTTP, under the name `recordings.test`. */
+  readonly fetching: (path: string, options?: Fetching) => Promise<Outcome>;
 }
 
 /** Starts a host on a loopback address with a behaviour by path, or `*` for all others; the default is 404. */
@@ -48,6 +50,7 @@ export async function startHost(
     port: bound.port,
     requests,
     connections: () => connections,
+    fetching: (path, options) => fetching(`http://recordings.test:${bound.port}${path}`, options),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -88,33 +91,38 @@ export interface Outcome {
   readonly files: string[];
 }
 
+/** Sends the recording. */
+export const sound: Behaviour = (socket) => socket.write(answer("200 OK", SOUND));
+
 export type Fetching = Partial<Omit<FetchRequest, "url" | "outputPath" | "allow">> & { allow?: string[] };
 
-/** Fetches into its own folder. By default, 127.0.0.1 is permitted and every name resolves to it. */
+/** Fetches into a file. By default, 127.0.0.1 is permitted and every name resolves to it. */
+export function fetchTo(outputPath: string, url: string, { allow = ["127.0.0.1"], ...more }: Fetching = {}) {
+  return fetchRecording({
+    ...{ maxBytes: 1 << 20, maxSeconds: 20, stallSeconds: 10, userAgent: "transcribe/test" },
+    signal: new AbortController().signal,
+    resolve: async () => ["127.0.0.1"],
+    ...more,
+    ...{ url: new URL(url), outputPath, allow: parseAllowList(allow) },
+  });
+}
+
+/** Fetches into a folder of its own. */
 export async function fetching(url: string, options: Fetching = {}): Promise<Outcome> {
-  const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
-  const outputPath = join(folder, "recording");
-  const files = () => readdir(folder);
+  using folder = temporaryDirectory();
+  const outputPath = join(folder.path, "recording");
   try {
-    const { allow = ["127.0.0.1"], ...more } = options;
-    await fetchRecording({
-      maxBytes: 1 << 20,
-      maxSeconds: 20,
-      stallSeconds: 10,
-      signal: new AbortController().signal,
-      userAgent: "transcribe/test",
-      resolve: async () => ["127.0.0.1"],
-      ...more,
-      url: new URL(url),
-      outputPath,
-      allow: parseAllowList(allow),
-    });
+    await fetchTo(outputPath, url, options);
     const content = Buffer.from(await Bun.file(outputPath).arrayBuffer());
-    return { fault: null, message: "", content, files: await files() };
+    return { fault: null, message: "", content, files: readdirSync(folder.path) };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
-    return { fault: error.fault, message: error.message, content: null, files: await files() };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    return { fault: error.fault, message: error.message, content: null, files: readdirSync(folder.path) };
   }
+}
+
+/** Fetches from a host that behaves in one way. */
+export async function fetchingFrom(behaviour: Behaviour, options?: Fetching): Promise<Outcome> {
+  await using host = await startHost({ "*": behaviour });
+  return await host.fetching("/a.mp3", options);
 }

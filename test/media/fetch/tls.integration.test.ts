@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { answer, fetching, redirect, SOUND, startHost } from "./support.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { fetching, redirect, SOUND, sound, startHost } from "./support.ts";
 
 const openssl = Bun.which("openssl");
 if (openssl === null) console.warn("SKIPPED: fetching over TLS (missing: the openssl command)");
 
-let folder = "";
 let tls = { key: "", cert: "" };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
   if (openssl === null) return;
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  using folder = temporaryDirectory();
+  const [key, cert] = [join(folder.path, "key.pem"), join(folder.path, "cert.pem")];
   const made = Bun.spawnSync([
     ...[openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
     ...["-subj", "/CN=right.test", "-addext", "subjectAltName=DNS:right.test", "-keyout", key, "-out", cert],
@@ -21,13 +19,12 @@ beforeAll(async () => {
   if (made.exitCode !== 0) throw new Error(`openssl made no certificate: ${made.stderr.toString()}`);
   tls = { key: await Bun.file(key).text(), cert: await Bun.file(cert).text() };
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.skipIf(openssl === null)("over TLS, a recording", () => {
   const start = () =>
     startHost(
       {
-        "/a": (socket) => socket.write(answer("200 OK", SOUND)),
+        "/a": sound,
         "/wrong": (socket) => socket.write(redirect(`https://wrong.test:${socket.localPort}/a`)),
         "/down": (socket) => socket.write(redirect("http://right.test:9/a")),
         "/onward": (socket) => socket.write(redirect("/a")),
@@ -46,14 +43,10 @@ describe.skipIf(openssl === null)("over TLS, a recording", () => {
 
   test("is not requested if the certificate has another name, even after a redirect", async () => {
     await using host = await start();
-    expect(await fetching(`https://wrong.test:${host.port}/a`, trusting())).toMatchObject({
-      fault: "fetch_tls_failed",
-      files: [],
-    });
-    expect(await fetching(`https://127.0.0.1:${host.port}/a`, trusting())).toMatchObject({
-      fault: "fetch_tls_failed",
-      files: [],
-    });
+    for (const name of ["wrong.test", "127.0.0.1"]) {
+      const outcome = await fetching(`https://${name}:${host.port}/a`, trusting());
+      expect(outcome).toMatchObject({ fault: "fetch_tls_failed", files: [] });
+    }
     expect(host.requests).toEqual([]);
     // The first connection was valid for its own name only.
     const redirected = await fetching(`https://right.test:${host.port}/wrong`, trusting());

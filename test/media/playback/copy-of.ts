@@ -1,7 +1,7 @@
-import { join } from "node:path";
-import { FFMPEG, makeWithFfmpeg, samplesOf } from "../../../harness/media.ts";
-import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
+import { FFMPEG, samplesOf } from "../../../harness/media.ts";
+import { MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
 import { encodeCopy } from "../../../src/media/playback/make-copy.ts";
+import type { MediaFolder } from "../media-folder.ts";
 
 /** The decoded samples of a recording and of its playback copy. */
 export interface Heard {
@@ -19,30 +19,28 @@ function undecodable(error: unknown): never {
 }
 
 /** Decodes a recording, makes its copy in `folder`, and decodes the copy like any player. */
-export async function copyOf(inputPath: string, folder: string, maxSeconds = 600): Promise<Heard> {
-  const [pcm, audioPath, waveformPath] = ["decoded.pcm", "audio.webm", "waveform"].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
-  const common = { ffmpegPath: FFMPEG, inputPath, maxSeconds };
-  const { sampleCount, trackIndex } = await decodeRecording({ ...common, outputPath: pcm }).catch(undecodable);
+export async function copyOf(inputPath: string, folder: MediaFolder, maxSeconds = 600): Promise<Heard> {
+  const [audioPath, waveformPath] = [folder.at("audio.webm"), folder.at("waveform")];
+  const { sampleCount, trackIndex, samples } = await folder.decode(inputPath, { maxSeconds }).catch(undecodable);
   if (sampleCount === 0) throw new UndecodableError("it has no samples");
   const durationSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
-  await encodeCopy({ ...common, audioPath, waveformPath, durationSeconds, trackIndex });
-  return { decoded: await samplesOf(pcm), copied: await played(audioPath, folder), audioPath, waveformPath };
+  await encodeCopy({ ffmpegPath: FFMPEG, inputPath, maxSeconds, audioPath, waveformPath, durationSeconds, trackIndex });
+  return { decoded: samples, copied: await played(audioPath, folder), audioPath, waveformPath };
 }
 
 /** Returns the samples that a player plays of a file, from a time on. */
-export async function played(path: string, folder: string, fromSeconds = 0): Promise<Int16Array> {
-  const output = join(folder, "played.pcm");
+export async function played(path: string, folder: MediaFolder, fromSeconds = 0): Promise<Int16Array> {
   const from = fromSeconds === 0 ? [] : ["-ss", String(fromSeconds)];
-  makeWithFfmpeg(...from, "-i", path, "-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-f", "s16le", output);
-  return samplesOf(output);
+  const format = ["-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ), "-f", "s16le"];
+  return samplesOf(folder.make("played.pcm", ...from, "-i", path, ...format));
 }
 
 const WINDOW_SAMPLES = PCM_SAMPLE_RATE_HZ;
 /** Largest delay that is searched. */
 const MOST_LAG_SAMPLES = PCM_SAMPLE_RATE_HZ / 4;
 const LAG_STEP_SAMPLES = 8;
+/** One of so many samples is compared. */
+const SAMPLE_STEP = 4;
 
 /**
  * Returns the delay of one recording in the other at a time, in seconds: the one at which a second from there on
@@ -76,12 +74,13 @@ export function loudestSeconds(samples: Int16Array, parts: number): number[] {
 function likeness(samples: Int16Array, other: Int16Array): number {
   const length = Math.min(samples.length, other.length);
   let products = 0;
-  for (let index = 0; index < length; index++) products += (samples[index] as number) * (other[index] as number);
+  for (let index = 0; index < length; index += SAMPLE_STEP)
+    products += (samples[index] as number) * (other[index] as number);
   return products / Math.sqrt(powerOf(other.subarray(0, length)));
 }
 
 function powerOf(samples: Int16Array): number {
   let power = 1;
-  for (let index = 0; index < samples.length; index++) power += (samples[index] as number) ** 2;
+  for (let index = 0; index < samples.length; index += SAMPLE_STEP) power += (samples[index] as number) ** 2;
   return power;
 }

@@ -48,11 +48,11 @@ describe("a command with a time limit", () => {
   });
 
   test.each([
-    ["a reason of its own", async () => "python3 is not installed", "transformers: python3 is not installed"],
-    ["a failure", () => Promise.reject(new Error("out of memory")), "transformers: out of memory"],
+    ["a reason of its own", async () => "there is no corpus", "recordings: there is no corpus"],
+    ["a failure", () => Promise.reject(new Error("out of memory")), "recordings: out of memory"],
   ])("records %s, and continues", async (_, measure, skipped) => {
     const budget = new Budget(1, () => {});
-    await budget.measure("transformers", seconds, measure);
+    await budget.measure("recordings", seconds, measure);
     await budget.measure("passes", seconds, async () => null);
     expect(budget.skipped).toEqual([skipped]);
   });

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { authenticate } from "../../../src/accounts/index.ts";
-import { type Recording, Recordings, Transcript } from "../../../src/recordings/index.ts";
-import { openDatabase } from "../../../src/storage/index.ts";
+import { openDatabase, type Recording } from "../../../src/database/index.ts";
+import { authenticate } from "../../../src/keys/index.ts";
+import { Recordings } from "../../../src/recordings/index.ts";
+import { Transcript } from "../../../src/transcripts/index.ts";
 import { fillDatabase } from "../../../tools/bench/fill-rows.ts";
 
 test("a filled database contains the same recordings as a server would create", () => {

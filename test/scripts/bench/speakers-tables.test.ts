@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { coresTable, type SpeakerFigures } from "../../../tools/bench/speakers-tables.ts";
+import { coresTable, type SpeakerFigures } from "../../../tools/bench/speakers.ts";
 
 const run = (recording: SpeakerFigures["recording"], detectBlock: number): SpeakerFigures => ({
   ...{ recording, speed: 50 },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { plainWords } from "../../../harness/wer.ts";
 import type { Reference } from "../../../tools/corpus/index.ts";
-import { countNames, promptFor } from "../../../tools/evaluate/names.ts";
+import { countNames, promptFor } from "../../../tools/evaluate/hints.ts";
 
 const normalise = (_language: string, text: string) => plainWords(text.replaceAll("-", " "));
 const recording = (text: string, language = "en") => ({ language, text }) as Reference;

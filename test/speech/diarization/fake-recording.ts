@@ -1,8 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BlockActivity } from "../../../src/speech/diarization/activity.ts";
-import { type Voice, writeVoices } from "../../../src/speech/diarization/voices.ts";
 import {
   blockCount,
   blockWindows,
@@ -10,7 +8,9 @@ import {
   HOP_FRAMES,
   LOCAL_SPEAKERS,
   WINDOW_FRAMES,
-} from "../../../src/timeline/grid.ts";
+} from "../../../src/blocks/index.ts";
+import { BlockActivity } from "../../../src/speech/diarization/activity.ts";
+import { type Voice, writeVoices } from "../../../src/speech/diarization/voices.ts";
 import type { WorkArea } from "../../../src/timeline/index.ts";
 
 /** Outputs of the models for a recording: frames of speech by local speaker, and the voices of a window. */

@@ -1,20 +1,20 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { cluster } from "../../../src/speech/diarization/index.ts";
 import { unit } from "../../../src/speech/diarization/similarity.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 setDefaultTimeout(60_000);
 
 const EMBEDDING_SIZE = 192;
 
-/** A voice of its own for each seed. */
-function voiceOf(seed: number): Float32Array {
-  const next = randomNumbers(seed + 100);
+/** A voice of its own for each of ten people. */
+const voices = Array.from({ length: 10 }, (_, person) => {
+  const next = randomNumbers(person + 100);
   return Float32Array.from({ length: EMBEDDING_SIZE }, () => next() - 0.5);
-}
+});
 
 /** Frames of a turn: a whole number of windows' steps, so that turns change between windows. */
 const TURN_FRAMES = 10 * HOP_FRAMES;
@@ -24,20 +24,16 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
   const turns = frames / TURN_FRAMES;
   const isPause = (frame: number) => frame % TURN_FRAMES >= TURN_FRAMES - 2 * HOP_FRAMES;
   const speaker = (frame: number) => speakerOf(Math.floor(frame / TURN_FRAMES), turns);
-  const voices = (window: number): Voice[] => {
+  const voicesOf = (window: number): Voice[] => {
     const first = window * HOP_FRAMES;
     const middle = first + Math.floor(WINDOW_FRAMES / 2);
     if (isPause(middle)) return [];
     const noise = randomNumbers(window + 1);
-    const embedding = unit(voiceOf(speaker(middle)).map((value) => value + 0.6 * (noise() - 0.5)));
+    const embedding = unit((voices[speaker(middle)] as Float32Array).map((value) => value + 0.6 * (noise() - 0.5)));
     return [{ window, local: 0, cleanFrames: 200, fragments: [{ start: first, end: first + 200, embedding }] }];
   };
-  return {
-    frames,
-    turns,
-    activity: (frame: number, local: number) => (local === 0 && !isPause(frame) ? 1 : 0),
-    voices,
-  };
+  const activity = (frame: number, local: number) => (local === 0 && !isPause(frame) ? 1 : 0);
+  return { frames, activity, voices: voicesOf };
 }
 
 test("a voice keeps its number over hours in which only others speak", async () => {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { available } from "../../../harness/checkout.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { WINDOW_SAMPLES } from "../../../src/blocks/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
+import { addonFile, loadGgml, onnxLibraryOf } from "../../../src/runtimes/index.ts";
 import {
   type DiarizationModels,
   embedAll,
@@ -10,9 +12,6 @@ import {
   type SpeakerModelAddon,
   segment,
 } from "../../../src/speech/diarization/models.ts";
-import { addonFile, loadGgml } from "../../../src/speech/ggml.ts";
-import { onnxLibraryOf } from "../../../src/speech/onnx-runtime.ts";
-import { WINDOW_SAMPLES } from "../../../src/timeline/index.ts";
 
 const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 const files = [join(nativeDirectory, addonFile), segmentationModel, embeddingModel];

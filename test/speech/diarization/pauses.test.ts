@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { FRAME_SAMPLES } from "../../../src/blocks/index.ts";
 import { findPauses } from "../../../src/speech/diarization/pauses.ts";
-import { FRAME_SAMPLES } from "../../../src/timeline/index.ts";
 
 /** Returns a tone that is quieter in frames `[start, end)`, by this factor. */
 function toneWith(...quiet: [start: number, end: number, factor: number][]): Float32Array {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
-import { withQuietSpeech } from "../../../src/speech/diarization/quiet-speech.ts";
 import {
   FRAME_SAMPLES,
   HOP_FRAMES,
@@ -8,7 +7,8 @@ import {
   WINDOW_FRAMES,
   WINDOW_SAMPLES,
   windowSample,
-} from "../../../src/timeline/grid.ts";
+} from "../../../src/blocks/index.ts";
+import { withQuietSpeech } from "../../../src/speech/diarization/quiet-speech.ts";
 
 const windowCount = 8;
 const length = windowSample(windowCount - 1) + WINDOW_SAMPLES;

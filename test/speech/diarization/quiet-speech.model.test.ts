@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, corpusPath } from "../../../harness/checkout.ts";
-import { openModels } from "../../../harness/diarized-recording.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
-import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { readSamples } from "../recognizer/whisper/support.ts";
+import { loudPart, openedModels } from "../../support/diarization-models.ts";
+import { readSamples } from "../../support/whisper.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);
@@ -28,38 +24,24 @@ const edgeSeconds = 0.4;
 describe.skipIf(!available("speech beside louder speech", ...recordings.map(corpusPath)))(
   "between louder speech",
   () => {
-    let models: DiarizationModels;
-    let directory: string;
-    beforeAll(async () => {
-      models = await openModels();
-      directory = await mkdtemp(join(tmpdir(), "quiet-"));
-    });
-    afterAll(async () => {
-      await models.dispose();
-      await rm(directory, { recursive: true });
-    });
+    const { regionsOf, write } = openedModels();
 
     /** Seconds of `between` that are taken for speech. */
     async function secondsFound(between: Float32Array): Promise<number> {
-      const [first, ...rest] = await Promise.all(
-        [before, ...after].map(async (clip) => spoken(await readSamples(clip))),
+      const [first = between, ...rest] = await Promise.all(
+        [before, ...after].map(async (clip) => loudPart(await readSamples(clip))),
       );
-      const start = (first?.length ?? 0) / SAMPLE_RATE;
-      const parts = [first ?? between, between, ...rest];
-      const values = parts.flatMap((part) => Array.from(part, (sample) => Math.round(sample * 32_767)));
-      const pcm = { path: join(directory, "pcm"), sampleCount: values.length };
-      await Bun.write(pcm.path, Int16Array.from(values));
-      const area = { directory, pcm };
-      await detectBlock(models, area, 0);
+      const start = first.length / SAMPLE_RATE;
       const end = start + between.length / SAMPLE_RATE;
-      return (await speechRegions(area)).reduce((sum, { startSeconds, endSeconds }) => {
+      const regions = await regionsOf(await write(first, between, ...rest));
+      return regions.reduce((sum, { startSeconds, endSeconds }) => {
         const from = Math.max(startSeconds, start + edgeSeconds);
         return sum + Math.max(0, Math.min(endSeconds, end - edgeSeconds) - from);
       }, 0);
     }
 
     test("a sentence is found that is 50 dB quieter", async () => {
-      expect(await secondsFound(spoken(await readSamples(sentence)))).toBeGreaterThan(2.5);
+      expect(await secondsFound(loudPart(await readSamples(sentence)))).toBeGreaterThan(2.5);
     });
 
     const random = randomNumbers(1);
@@ -85,13 +67,6 @@ describe.skipIf(!available("speech beside louder speech", ...recordings.map(corp
 
 function sound(wave: (at: number) => number): Float32Array {
   return Float32Array.from({ length: betweenSeconds * SAMPLE_RATE }, (_, index) => wave(index / SAMPLE_RATE));
-}
-
-/** From the first loud sample to the last. */
-function spoken(samples: Float32Array): Float32Array {
-  const loudest = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
-  const isLoud = (sample: number) => Math.abs(sample) > 0.05 * loudest;
-  return samples.slice(samples.findIndex(isLoud), samples.findLastIndex(isLoud) + 1);
 }
 
 /** As loud as the sentence. */

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { audioDirectory, decode, diarize, openModels } from "../../../harness/diarized-recording.ts";
+import { audioDirectory, diarize } from "../../../harness/diarized-recording.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
-import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
+import { embed, readPcm } from "../../../src/speech/diarization/index.ts";
 import { channelComponent, removeChannel } from "../../../src/speech/diarization/remove-channel.ts";
 import { dot, minSimilarity, thresholdsFor } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 setDefaultTimeout(120_000);
 
@@ -42,27 +42,19 @@ const hasRecording = existsSync(recording);
 if (!hasRecording) console.warn("SKIPPED: voices on the telephone, because scripts/setup made no recordings");
 
 describe.skipIf(!hasRecording)("on a telephone line", () => {
-  let models: DiarizationModels;
-  const directory = temporaryDirectory();
-  beforeAll(async () => {
-    models = await openModels();
-  });
-  afterAll(async () => {
-    await models?.dispose();
-    directory[Symbol.dispose]();
-  });
+  const { opened, decode } = openedModels();
 
   test("two men with similar channels are two speakers", async () => {
-    const clear = await decode(recording, join(directory.path, "clear.pcm"));
-    const over = await decode(recording, join(directory.path, "line.pcm"), `${line},atrim=0:60`);
+    const clear = await decode(recording, undefined, "clear.pcm");
+    const over = await decode(recording, `${line},atrim=0:60`);
     const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
       recording.replace(".flac", ".turns.json"),
     ).json();
     const [first] = turns;
     const other = turns.find(({ speaker }) => speaker !== first?.speaker);
     const voiceOf = async (pcm: typeof clear, start: number) => {
-      await using reader = await PcmReader.open(pcm);
-      const heard = await embed(models, await reader.read(Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE));
+      const samples = await readPcm(pcm, Math.floor((start + 0.2) * SAMPLE_RATE), 2 * SAMPLE_RATE);
+      const heard = await embed(opened(), samples);
       return { line: channelComponent(heard), voice: removeChannel(heard) };
     };
     const [one, two] = [first?.start ?? 0, other?.start ?? 0];
@@ -72,19 +64,16 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     const strangers = dot(mine.voice, theirs.voice);
     expect(strangers).toBeLessThan(0.3);
     expect(dot(mine.voice, clearly.voice)).toBeGreaterThan(strangers + 0.2);
-    const found = await diarize(models, over);
+    const found = await diarize(opened(), over);
     expect(new Set(found.turns.map(({ speaker }) => speaker)).size).toBe(2);
   });
 
   test("a person who changes from a telephone to a room is one speaker", async () => {
     const single = join(audioDirectory, "single/en-leopard.flac");
-    const [clear, over] = [
-      await decode(single, join(directory.path, "one-clear.pcm")),
-      await decode(single, join(directory.path, "one-line.pcm"), line),
-    ];
-    const path = join(directory.path, "one.pcm");
-    await Bun.write(path, new Blob([await Bun.file(clear.path).bytes(), await Bun.file(over.path).bytes()]));
-    const { turns } = await diarize(models, { path, sampleCount: clear.sampleCount + over.sampleCount });
+    const [clear, over] = [await decode(single, undefined, "clear.pcm"), await decode(single, line)];
+    const parts = [await Bun.file(clear.path).bytes(), await Bun.file(over.path).bytes()];
+    await Bun.write(clear.path, new Blob(parts));
+    const { turns } = await diarize(opened(), { ...clear, sampleCount: clear.sampleCount + over.sampleCount });
     expect(new Set(turns.map(({ speaker }) => speaker)).size).toBe(1);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { HOP_FRAMES } from "../../../src/blocks/index.ts";
 import { cluster } from "../../../src/speech/diarization/index.ts";
 import { averageLinkage, joinSimilar, type VoiceGroup } from "../../../src/speech/diarization/linkage.ts";
 import { unit } from "../../../src/speech/diarization/similarity.ts";
 import { divide, withoutSmall } from "../../../src/speech/diarization/speaker-bounds.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { HOP_FRAMES } from "../../../src/timeline/grid.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 /** A voice in a direction, in degrees. */

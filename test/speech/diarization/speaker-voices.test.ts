@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { frameSeconds } from "../../../src/blocks/index.ts";
 import { speakerVoices } from "../../../src/speech/diarization/index.ts";
 import { type Voice, writeVoices } from "../../../src/speech/diarization/voices.ts";
-import { frameSeconds, SAMPLE_RATE, type Turn } from "../../../src/timeline/index.ts";
+import { SAMPLE_RATE, type Turn } from "../../../src/timeline/index.ts";
 
 const anna = Float32Array.of(1, 0, 0);
 const ben = Float32Array.of(0, 1, 0);

@@ -1,32 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { audioDirectory, decode, openModels } from "../../../harness/diarized-recording.ts";
-import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
-import { blockCount, type PcmFile } from "../../../src/timeline/index.ts";
+import { audioDirectory } from "../../../harness/diarized-recording.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);
 
-let models: DiarizationModels;
-let directory: string;
-beforeAll(async () => {
-  models = await openModels();
-  directory = await mkdtemp(join(tmpdir(), "speech-"));
-});
-afterAll(async () => {
-  await models.dispose();
-  await rm(directory, { recursive: true });
-});
-
-async function spokenSeconds(pcm: PcmFile): Promise<number> {
-  const area = { directory, pcm };
-  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
-  const regions = await speechRegions(area);
-  return regions.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
-}
+const { decode, regionsOf } = openedModels();
 
 /** Filters speech like a telephone line that hisses. */
 const telephone =
@@ -46,13 +27,8 @@ const spoken: { clip: string; how: string; filter: string; atLeastSeconds: numbe
 
 describe.skipIf(!existsSync(join(audioDirectory, "single")))("speech is found", () => {
   test.each(spoken)("in $clip: $how", async ({ clip, filter, atLeastSeconds }) => {
-    const pcm = await decode(join(audioDirectory, "single", clip), join(directory, "pcm"), filter);
-    expect(await spokenSeconds(pcm)).toBeGreaterThan(atLeastSeconds);
+    const regions = await regionsOf(await decode(join(audioDirectory, "single", clip), filter));
+    const spokenSeconds = regions.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
+    expect(spokenSeconds).toBeGreaterThan(atLeastSeconds);
   });
-});
-
-test.each(["music-20s.flac", "pink-noise-20s.flac", "silence-10s.wav"])("no speech is found in %s", async (name) => {
-  const path = join(audioDirectory, "formats", `nospeech-${name}`);
-  if (!existsSync(path)) return console.log(`SKIPPED: ${path} is missing`);
-  expect(await spokenSeconds(await decode(path, join(directory, "pcm")))).toBe(0);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { blockCount, FRAME_SAMPLES, frameSeconds } from "../../../src/blocks/index.ts";
 import { knownSpeech, speechRegions } from "../../../src/speech/diarization/index.ts";
 import { planChunks, planFinalChunks } from "../../../src/speech/plan-chunks.ts";
-import { blockCount, FRAME_SAMPLES, frameSeconds, SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 /** Regions in frames, which the averaging over windows moves by none. */

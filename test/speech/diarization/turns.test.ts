@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { frameSeconds } from "../../../src/blocks/index.ts";
 import { TurnFinder } from "../../../src/speech/diarization/turns.ts";
-import { frameSeconds } from "../../../src/timeline/grid.ts";
 
 /** A line per speaker, a letter per 0.1 s (6 frames): `#` speaks, `.` does not. Turns as [start, end, speaker] in tenths. */
 function turnsOf(...lines: string[]): number[][] {

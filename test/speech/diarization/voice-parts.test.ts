@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { assignFragments } from "../../../src/speech/diarization/assign.ts";
 import { cluster } from "../../../src/speech/diarization/index.ts";
 import { partsOf } from "../../../src/speech/diarization/voice-parts.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 const ANNA = Float32Array.from([1, 0, 0]);

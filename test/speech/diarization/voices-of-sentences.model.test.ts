@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { audioDirectory, decode, openModels } from "../../../harness/diarized-recording.ts";
-import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
+import { audioDirectory } from "../../../harness/diarized-recording.ts";
+import { embed, readPcm } from "../../../src/speech/diarization/index.ts";
 import { minSimilarity } from "../../../src/speech/diarization/similarity.ts";
-import type { PcmFile } from "../../../src/timeline/index.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 setDefaultTimeout(60_000);
 
@@ -13,19 +12,7 @@ const recording = join(audioDirectory, "dialogue/dlg-09-2spk-short-turns.flac");
 const hasRecording = existsSync(recording);
 if (!hasRecording) console.warn("SKIPPED: voices of sentences, because scripts/setup made no recordings");
 
-let models: DiarizationModels;
-let pcm: PcmFile;
-const directory = temporaryDirectory();
-
-beforeAll(async () => {
-  if (!hasRecording) return;
-  models = await openModels();
-  pcm = await decode(recording, join(directory.path, "dialogue.pcm"));
-});
-afterAll(async () => {
-  await models?.dispose();
-  directory[Symbol.dispose]();
-});
+const { opened, decode } = openedModels();
 
 test.skipIf(!hasRecording)(
   "sentences of one speaker exceed the threshold of similarity, and another speaker's do not",
@@ -34,15 +21,11 @@ test.skipIf(!hasRecording)(
       recording.replace(".flac", ".turns.json"),
     ).json();
     const long = turns.filter(({ start, end }) => end - start > 1.5);
-    await using reader = await PcmReader.open(pcm);
+    const pcm = await decode(recording);
     const voices: Float32Array[] = [];
     for (const { start, end } of long) {
-      voices.push(
-        await embed(
-          models,
-          await reader.read(Math.floor(start * 16_000), Math.floor(Math.min(end - start, 2.5) * 16_000)),
-        ),
-      );
+      const length = Math.floor(Math.min(end - start, 2.5) * 16_000);
+      voices.push(await embed(opened(), await readPcm(pcm, Math.floor(start * 16_000), length)));
     }
     for (const [index, turn] of long.entries()) {
       const voice = voices[index] ?? [];

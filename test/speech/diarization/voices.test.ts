@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { writeBlock } from "../../../src/blocks/index.ts";
 import { readVoices, type Voice, wholeVoice, writeVoices } from "../../../src/speech/diarization/voices.ts";
-import { writeBlock } from "../../../src/timeline/index.ts";
 
 const fragment = (start: number, end: number, ...embedding: number[]) => ({
   start,

@@ -1,8 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../../harness/parakeet/random-model.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { mutate } from "../../../harness/whisper/mutate-model.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { cpuLibraries } from "../../../src/speech/ggml.ts";
+import { cpuLibraries } from "../../../src/runtimes/ggml.ts";
 import type { ParakeetAddon } from "../../../src/speech/recognizer/parakeet/addon.ts";
 import type { WhisperAddon } from "../../../src/speech/recognizer/whisper/addon.ts";
-import { nativeDirectory } from "./whisper/support.ts";
+import { nativeDirectory } from "../../support/whisper.ts";
 
 /**
  * A process that passes each file that a line of standard input names to a family's native loader, unchecked, and prints

@@ -21,10 +21,8 @@ const systemLicences: Readonly<Record<string, string>> = {
 
 /**
  * Returns the bill of materials of an image: that of the program, and the packages of the system in it.
- * @param program the program's bill of materials
  * @param layer digest of the image's highest layer
  * @param distribution e.g. `debian-12`
- * @param more what the image has besides
  */
 export function imageSbom(
   program: Bom,

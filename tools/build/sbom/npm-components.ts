@@ -11,10 +11,7 @@ export type Integrity = ReadonlyMap<string, string>;
 
 const lockSchema = Type.Object({ packages: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 1 })) });
 
-/**
- * Reads the digests of the packages' archives from bun.lock.
- * @returns SHA-512 in hexadecimal by `name@version`
- */
+/** Reads the digests of the packages' archives from bun.lock. @returns SHA-512 in hexadecimal by `name@version` */
 export function readIntegrity(lock: string): Integrity {
   const { packages } = Value.Parse(lockSchema, Bun.JSONC.parse(lock));
   const found = Object.values(packages).flatMap((entry): [string, string][] => {
@@ -25,14 +22,11 @@ export function readIntegrity(lock: string): Integrity {
   return new Map(found);
 }
 
-/** Returns the digests of the packages of this checkout. */
 export async function checkoutIntegrity(): Promise<Integrity> {
   return readIntegrity(await Bun.file(join(root, "bun.lock")).text());
 }
 
-/**
- * Returns the package URL of an npm package. The `@` of a scope is encoded, as its specification demands.
- */
+/** Returns the package URL of an npm package. The `@` of a scope is encoded, as its specification demands. */
 export function npmReference(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
 }

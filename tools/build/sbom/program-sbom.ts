@@ -14,7 +14,6 @@ import { checkoutIntegrity, npmComponent, npmReference } from "./npm-components.
 export interface ProgramContents {
   readonly build: BuildInfo;
   readonly parts: readonly ProgramPart[];
-  /** Path of the Bun program that it contains. */
   readonly bun: string;
   /** Path of its launcher; null for a checkout. */
   readonly launcher: string | null;

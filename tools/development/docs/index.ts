@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { exampleFile, settingsPage } from "../../../src/config/index.ts";
 import { root } from "../../shared/checkout.ts";
-import { cliPage, metricsPage, readmePage, troubleshootingPage } from "./pages.ts";
-import { nativeReadme } from "./patch-table.ts";
+import { cliPage, metricsPage, nativeReadme, readmePage, troubleshootingPage } from "./pages.ts";
 
 const pages: Readonly<Record<string, (text: string) => string | Promise<string>>> = {
   "docs/cli.md": cliPage,

@@ -45,7 +45,6 @@ export interface OperationDefinition {
 }
 
 export interface ApiDescription {
-  /** Version of the program. */
   readonly version: string;
   /** Path of the API on a server. */
   readonly basePath: string;
@@ -223,4 +222,38 @@ function lastPart(reference: string): string {
 /** Converts `failure_reason` and `listSegments` to `FailureReason` and `ListSegments`. */
 export function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Breaks a text into lines of at most `width` characters, between words. Line breaks of the text are preserved. */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((paragraph) => {
+    const lines: string[] = [];
+    let line = "";
+    for (const word of paragraph.split(" ")) {
+      if (line !== "" && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = "";
+      }
+      line = line === "" ? word : `${line} ${word}`;
+    }
+    return [...lines, line];
+  });
+}
+
+/** How a language writes the types of shapes. */
+interface TypeForms {
+  readonly plain: Readonly<Record<"text" | "integer" | "number" | "boolean" | "binary", string>>;
+  readonly choice: (values: readonly (string | boolean)[]) => string;
+  readonly around: Readonly<Record<"list" | "map" | "nullable", (type: string) => string>>;
+}
+
+/** Returns a function that writes the type of a shape. */
+export function typeWriter({ plain, choice, around }: TypeForms): (shape: Shape) => string {
+  const write = (shape: Shape): string => {
+    if (shape.kind === "named") return shape.name;
+    if (shape.kind === "choice") return choice(shape.values);
+    if (shape.kind === "nullable") return around.nullable(write(shape.of));
+    return "items" in shape ? around[shape.kind](write(shape.items)) : plain[shape.kind];
+  };
+  return write;
 }

@@ -6,7 +6,6 @@ import { describeApi } from "./describe-api.ts";
 import { pythonOperations, pythonTypes } from "./python.ts";
 import { typescriptOperations, typescriptTypes } from "./typescript.ts";
 
-/** Folder with the client packages. */
 export const sdkFolder = join(root, "sdk");
 
 /** Returns the generated files of the client packages by their paths in the folder `sdk`. */
@@ -21,7 +20,6 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   };
 }
 
-/** Writes the generated files. */
 export async function generate(): Promise<void> {
   for (const [path, text] of Object.entries(generatedFiles())) await Bun.write(join(sdkFolder, path), text);
 }

@@ -23,11 +23,7 @@ export async function packTypescript(to: string): Promise<string> {
   return name;
 }
 
-/**
- * Packs the Python package as a wheel. The same sources give the same bytes.
- * @param cacheRoot where the build backend is cached
- * @returns the wheel's name in `to`
- */
+/** Packs the Python package as a wheel. The same sources give the same bytes. @returns the wheel's name in `to` */
 export async function packPython(to: string, cacheRoot: string): Promise<string> {
   const backend = await installPythonPackages(cacheRoot, {
     name: "sdk-build",

@@ -1,5 +1,12 @@
-import type { ApiDescription, Definition, Field, OperationDefinition, Parameter, Shape } from "./describe-api.ts";
-import { wrap } from "./wrap.ts";
+import {
+  type ApiDescription,
+  type Definition,
+  type Field,
+  type OperationDefinition,
+  type Parameter,
+  typeWriter,
+  wrap,
+} from "./describe-api.ts";
 
 const LINE_WIDTH = 100;
 const notice = "# scripts/sdk generates this file from the API's OpenAPI document.";
@@ -84,24 +91,15 @@ function typedDict(name: string, base: string, description: string, fields: read
   return [`class ${name}(${base}):`, ...text, ...members].join("\n");
 }
 
-const PLAIN_TYPES = { text: "str", integer: "int", number: "float", boolean: "bool", binary: "RecordingFile" };
-
-function typeOf(shape: Shape): string {
-  switch (shape.kind) {
-    case "named":
-      return shape.name;
-    case "choice":
-      return `Literal[${shape.values.map(literal).join(", ")}]`;
-    case "list":
-      return `List[${typeOf(shape.items)}]`;
-    case "map":
-      return `Dict[str, ${typeOf(shape.items)}]`;
-    case "nullable":
-      return `Optional[${typeOf(shape.of)}]`;
-    default:
-      return PLAIN_TYPES[shape.kind];
-  }
-}
+const typeOf = typeWriter({
+  plain: { text: "str", integer: "int", number: "float", boolean: "bool", binary: "RecordingFile" },
+  choice: (values) => `Literal[${values.map(literal).join(", ")}]`,
+  around: {
+    list: (type) => `List[${type}]`,
+    map: (type) => `Dict[str, ${type}]`,
+    nullable: (type) => `Optional[${type}]`,
+  },
+});
 
 function literal(value: string | boolean): string {
   return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);

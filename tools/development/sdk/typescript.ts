@@ -5,8 +5,9 @@ import {
   type OperationDefinition,
   pascalCase,
   type Shape,
+  typeWriter,
+  wrap,
 } from "./describe-api.ts";
-import { wrap } from "./wrap.ts";
 
 const LINE_WIDTH = 120;
 const notice = "// scripts/sdk generates this file from the API's OpenAPI document.";
@@ -78,30 +79,15 @@ function member({ name, shape, isRequired, description }: Field, absent: string)
   return `${text}  ${name}${isRequired ? "" : "?"}: ${typeOf(shape)}${isRequired ? "" : absent};`;
 }
 
-const PLAIN_TYPES = {
-  text: "string",
-  integer: "number",
-  number: "number",
-  boolean: "boolean",
-  binary: "RecordingFile",
-};
-
-function typeOf(shape: Shape): string {
-  switch (shape.kind) {
-    case "named":
-      return shape.name;
-    case "choice":
-      return shape.values.map((value) => JSON.stringify(value)).join(" | ");
-    case "list":
-      return `${typeOf(shape.items)}[]`;
-    case "map":
-      return `Record<string, ${typeOf(shape.items)}>`;
-    case "nullable":
-      return `${typeOf(shape.of)} | null`;
-    default:
-      return PLAIN_TYPES[shape.kind];
-  }
-}
+const typeOf = typeWriter({
+  plain: { text: "string", integer: "number", number: "number", boolean: "boolean", binary: "RecordingFile" },
+  choice: (values) => values.map((value) => JSON.stringify(value)).join(" | "),
+  around: {
+    list: (type) => `${type}[]`,
+    map: (type) => `Record<string, ${type}>`,
+    nullable: (type) => `${type} | null`,
+  },
+});
 
 function method(operation: OperationDefinition): string {
   const { id, summary, errorCodes, pathParameters, parameters, form, answer } = operation;

@@ -14,7 +14,7 @@ from onnx import TensorProto, numpy_helper
 
 from graph import Graph
 
-# The constants of src/timeline/grid.ts.
+# The constants of src/blocks/grid.ts.
 WINDOW_SAMPLES = 80_000
 HOP_SAMPLES = 24_300
 FRAMES = 293

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unpackDebianPackages } from "../../../native/steps/debian-packages.ts";
 import { makeCacheEntry } from "../../../src/files/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import type { SystemPackage } from "../../build/sbom/image-sbom.ts";
+import { ownSuite } from "../../shared/debian-packages.ts";
 import { runCommand } from "../../shared/run-command.ts";
 
 /** Debian's package of the Vulkan loader, which is unpacked below a folder and not installed. */
@@ -23,7 +24,6 @@ const DOWNLOADS = ".apt/downloads";
 /**
  * Returns Debian's Vulkan loader for an image, which the GPU backend is linked to. Without the loader the program uses no
  * GPU. A build machine needs no GPU, so that the loader is often not installed there.
- * @param linked the libraries of the image
  * @returns null if the loader is installed, or if nothing needs it
  * @throws {Error} when the package cannot be had
  */
@@ -32,7 +32,7 @@ export async function vulkanLoader(linked: readonly string[], cacheRoot: string)
   if (backend === undefined || !(await runCommand(["ldd", backend])).includes("libvulkan.so.1 => not found"))
     return null;
   const architecture = (await runCommand(["dpkg", "--print-architecture"])).trim();
-  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
+  const suite = ownSuite();
   const entry = join("packages", `${NAME}-${suite}-${architecture}-unpacked`);
   const folder = join(cacheRoot, entry);
   if (!existsSync(folder)) {

@@ -21,10 +21,7 @@ import { compressed, DOCUMENTS, sharedFiles } from "./shared-files.ts";
 /** Debian's names of architectures. */
 const debianArchitectures = { x64: "amd64", arm64: "arm64" } as const;
 
-/**
- * Returns the control file (Debian Policy 5.3).
- * @param installedBytes size of all files of the package
- */
+/** Returns the control file (Debian Policy 5.3). */
 export function controlFile({ version, architecture, maintainer }: PackageFacts, installedBytes: number): string {
   return `Package: transcribe
 Version: ${packageVersion(version)}
@@ -54,11 +51,7 @@ export function debianChangelog({ version, maintainer, epoch }: PackageFacts): s
 `;
 }
 
-/**
- * Returns the copyright file: the product's licence, and the parts of the program with their licences.
- * @param licence text of the product's own licence
- * @param materials the program's bill of materials
- */
+/** Returns the copyright file: the product's licence, and the parts of the program with their licences. */
 export function copyrightFile(licence: string, materials: Bom): string {
   return `Transcribe, the product's own code:
 

@@ -12,14 +12,11 @@ export interface PackageFacts {
   readonly epoch: number;
 }
 
-/** The program that a package contains. */
 export interface PackagedProgram {
   readonly path: string;
-  /** The program's bill of materials. */
   readonly materials: Bom;
 }
 
-/** A file of a package. */
 export interface PackageFile {
   /** Absolute path on the machine. */
   readonly path: string;

@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { programVersion } from "../../../src/program/index.ts";
-import { scanProgramFile } from "../../../src/release/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
+import { scanProgramFile } from "../../../src/verification/index.ts";
 import { readSbom } from "../../build/sbom/image-sbom.ts";
 import { targetOf } from "../../build/target.ts";
 import { root } from "../../shared/checkout.ts";

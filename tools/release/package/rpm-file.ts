@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { binary, encodeHeader, type HeaderEntry, int16, int32, text, texts, translatedText } from "./rpm-header.ts";
+import { encodeHeader, type HeaderEntry } from "./rpm-header.ts";
 import { GZIP_LEVEL, type Payload, type RpmFile, writePayload } from "./rpm-payload.ts";
 
 // The V4 format of RPM packages (rpm.org, "V4 Package format"): lead, signature, header, payload. The numbers of tags are
@@ -42,7 +42,6 @@ export const relationFlags = {
   rpmlib: 1 << 24,
 } as const;
 
-/** Metadata of a package. */
 export interface RpmMetadata {
   readonly name: string;
   readonly version: string;
@@ -129,11 +128,11 @@ async function signatureOf(header: Buffer, payloadFile: string, payload: Payload
   const whole = new Bun.CryptoHasher("md5").update(header);
   for await (const piece of createReadStream(payloadFile)) whole.update(piece);
   return encodeHeader(SIGNATURE_REGION, [
-    text(269, digest("sha1")),
-    text(273, digest("sha256")),
-    int32(1000, [header.length + payload.bytes]),
-    binary(1004, whole.digest()),
-    int32(1007, [payload.archiveBytes]),
+    [269, "string", digest("sha1")],
+    [273, "string", digest("sha256")],
+    [1000, "int32", [header.length + payload.bytes]],
+    [1004, "binary", whole.digest()],
+    [1007, "int32", [payload.archiveBytes]],
   ]);
 }
 
@@ -141,31 +140,34 @@ function packageEntries(metadata: RpmMetadata, files: readonly RpmFile[]): Heade
   const { name, version, release, packager, epoch, scripts } = metadata;
   const fullVersion = `${version}-${release}`;
   return [
-    texts(100, ["C"]),
-    text(1000, name),
-    text(1001, version),
-    text(1002, release),
-    translatedText(1004, metadata.summary),
-    translatedText(1005, metadata.description),
-    int32(1006, [epoch]),
-    text(1007, BUILD_HOST),
-    int32(1009, [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]),
-    text(1014, metadata.licence),
-    text(1015, packager),
-    translatedText(1016, "Applications/Multimedia"),
-    text(1021, "linux"),
-    text(1022, metadata.architecture),
+    [100, "strings", ["C"]],
+    [1000, "string", name],
+    [1001, "string", version],
+    [1002, "string", release],
+    [1004, "translated", metadata.summary],
+    [1005, "translated", metadata.description],
+    [1006, "int32", [epoch]],
+    [1007, "string", BUILD_HOST],
+    [1009, "int32", [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]],
+    [1014, "string", metadata.licence],
+    [1015, "string", packager],
+    [1016, "translated", "Applications/Multimedia"],
+    [1021, "string", "linux"],
+    [1022, "string", metadata.architecture],
     // Without the name of a source package, rpm takes a package for one.
-    text(1044, `${name}-${fullVersion}.src.rpm`),
-    int32(1080, [epoch]),
-    texts(1081, [`${packager} - ${fullVersion}`]),
-    texts(1082, [`- ${metadata.change}`]),
-    text(5062, "utf-8"),
+    [1044, "string", `${name}-${fullVersion}.src.rpm`],
+    [1080, "int32", [epoch]],
+    [1081, "strings", [`${packager} - ${fullVersion}`]],
+    [1082, "strings", [`- ${metadata.change}`]],
+    [5062, "string", "utf-8"],
     ...relationEntries([1047, 1113, 1112], metadata.provides),
     ...relationEntries([1049, 1050, 1048], metadata.requires),
     ...relationEntries([5049, 5050, 5051], metadata.suggests),
-    ...[scripts.pre, scripts.post, scripts.preun, scripts.postun].flatMap((script, step) => {
-      return [text(1023 + step, script), text(1085 + step, "/bin/sh")];
+    ...[scripts.pre, scripts.post, scripts.preun, scripts.postun].flatMap((script, step): HeaderEntry[] => {
+      return [
+        [1023 + step, "string", script],
+        [1085 + step, "string", "/bin/sh"],
+      ];
     }),
   ];
 }
@@ -178,7 +180,11 @@ function relationEntries(
   const key = ({ name, version }: Relation) => Buffer.from(`${name}\0${version}`);
   const sorted = relations.toSorted((a, b) => Buffer.compare(key(a), key(b)) || a.flags - b.flags);
   const columns = <K extends keyof Relation>(key: K) => sorted.map((relation) => relation[key]);
-  return [texts(names, columns("name")), texts(versions, columns("version")), int32(flags, columns("flags"))];
+  return [
+    [names, "strings", columns("name")],
+    [versions, "strings", columns("version")],
+    [flags, "int32", columns("flags")],
+  ];
 }
 
 /** Returns the list of files: one value of each tag for each file, and paths as a directory's number and a name. */
@@ -186,16 +192,20 @@ function fileEntries(files: readonly OwnedFile[], { fileDigests }: Payload, epoc
   const directoryOf = ({ path }: RpmFile) => `${dirname(path)}/`;
   const order = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
   const directories = [...new Set(files.map(directoryOf))].sort(order);
-  const numbers = (tag: number, pick: (file: OwnedFile, index: number) => number) => int32(tag, files.map(pick));
-  const names = (tag: number, pick: (file: OwnedFile) => string) => texts(tag, files.map(pick));
-  const shorts = (tag: number, pick: (file: OwnedFile) => number) => int16(tag, files.map(pick));
+  const numbers = (tag: number, pick: (file: OwnedFile, index: number) => number): HeaderEntry => [
+    tag,
+    "int32",
+    files.map(pick),
+  ];
+  const names = (tag: number, pick: (file: OwnedFile) => string): HeaderEntry => [tag, "strings", files.map(pick)];
+  const shorts = (tag: number, pick: (file: OwnedFile) => number): HeaderEntry => [tag, "int16", files.map(pick)];
   return [
     numbers(1028, ({ content }) => content?.size ?? 0),
     shorts(1030, ({ mode }) => mode),
     // Device numbers of device files, of which there are none.
     shorts(1033, () => 0),
     numbers(1034, () => epoch),
-    texts(1035, fileDigests),
+    [1035, "strings", fileDigests],
     // Targets of symbolic links, of which there are none.
     names(1036, () => ""),
     numbers(1037, ({ flags }) => flags),
@@ -209,17 +219,17 @@ function fileEntries(files: readonly OwnedFile[], { fileDigests }: Payload, epoc
     names(1097, () => ""),
     numbers(1116, (file) => directories.indexOf(directoryOf(file))),
     names(1117, ({ path }) => basename(path)),
-    texts(1118, directories),
-    int32(5011, [SHA256]),
+    [1118, "strings", directories],
+    [5011, "int32", [SHA256]],
   ];
 }
 
 function payloadEntries({ sha256 }: Payload): HeaderEntry[] {
   return [
-    text(1124, "cpio"),
-    text(1125, "gzip"),
-    text(1126, String(GZIP_LEVEL)),
-    texts(5092, [sha256]),
-    int32(5093, [SHA256]),
+    [1124, "string", "cpio"],
+    [1125, "string", "gzip"],
+    [1126, "string", String(GZIP_LEVEL)],
+    [5092, "strings", [sha256]],
+    [5093, "int32", [SHA256]],
   ];
 }

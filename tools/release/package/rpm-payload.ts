@@ -12,17 +12,6 @@ export interface RpmFile {
   readonly content: Blob | null;
 }
 
-/** The written payload of a package. */
-export interface Payload {
-  /** Size of the archive before its compression. */
-  readonly archiveBytes: number;
-  /** Size and SHA-256 of the compressed archive. */
-  readonly bytes: number;
-  readonly sha256: string;
-  /** SHA-256 of each file, in their order; empty for directories. */
-  readonly fileDigests: readonly string[];
-}
-
 /** On the program of 0.3.0: level 1 gives 360 MB in 4.5 s, level 4 330 MB in 7.3 s, level 9 327 MB in 15.6 s. */
 export const GZIP_LEVEL = 4;
 /** First number that a size field of the archive and of the header can't hold. Larger files need another format. */
@@ -33,9 +22,11 @@ const LAST_NAME = "TRAILER!!!";
  * Writes the payload of a package: a cpio archive (SVR4 without checksums, "newc"), compressed with gzip. Files are
  * streamed, and the same files always give the same bytes.
  * @param epoch modification time of all files
+ * @returns the size before the compression, size and SHA-256 of the compressed archive, and the SHA-256 of each file in
+ * their order, empty for directories
  * @throws {Error} when a file has 4 GiB or more, or changes meanwhile
  */
-export async function writePayload(target: string, files: readonly RpmFile[], epoch: number): Promise<Payload> {
+export async function writePayload(target: string, files: readonly RpmFile[], epoch: number) {
   const compressed = new Bun.CryptoHasher("sha256");
   const fileDigests: string[] = [];
   let archiveBytes = 0;
@@ -59,6 +50,8 @@ export async function writePayload(target: string, files: readonly RpmFile[], ep
   );
   return { archiveBytes, bytes, sha256: compressed.digest("hex"), fileDigests };
 }
+
+export type Payload = Awaited<ReturnType<typeof writePayload>>;
 
 async function* archivePieces(files: readonly RpmFile[], epoch: number, digests: string[]): AsyncGenerator<Uint8Array> {
   for (const [index, { path, mode, content }] of files.entries()) {

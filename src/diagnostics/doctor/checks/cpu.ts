@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import { areVerdicts, cpuLimit, currentTunings, inSlots, sharesOf } from "../../../devices/index.ts";
 import { cpuQuota } from "../../../machine/index.ts";
-import { areVerdicts, cpuLimit, currentTunings, inSlots, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { cpuSurvey, kernelsInUse, speechModelOf } from "../context.ts";

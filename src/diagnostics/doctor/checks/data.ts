@@ -1,10 +1,13 @@
-import { accessSync, constants, existsSync, lstatSync, unlinkSync } from "node:fs";
+import { constants, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { basename } from "node:path";
-import { type DataPaths, lockFile } from "../../../storage/index.ts";
+import { lockFile } from "../../../files/index.ts";
+import { mountOf, readMounts } from "../../../machine/index.ts";
+import type { DataPaths } from "../../../storage/index.ts";
 import { count, size } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { type DataEntry, withDataEntries, withFilesIn } from "../data-entries.ts";
-import { existingPart, mountOf } from "../machine-facts.ts";
+import { attempt, isAllowed } from "../machine.ts";
+import { existingPart } from "../machine-facts.ts";
 
 const directory: Check = {
   id: "data.directory",
@@ -27,12 +30,8 @@ const directory: Check = {
 };
 
 function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return lstatSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  const isDirectory = attempt(() => lstatSync(path).isDirectory()) ?? false;
+  return isDirectory && isAllowed(path, constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
 const MAX_SHOWN_ENTRIES = 8;
@@ -125,8 +124,9 @@ const fileSystem: Check = {
   explanation:
     "SQLite's write-ahead log needs a local file system: over a network, two machines may write at once and damage the database. A tmpfs loses everything at a restart, and so does the writable layer of a container. The directory into which the program unpacks its parts must not be on a noexec mount.",
   run({ paths, settings, machine }) {
-    const mount = mountOf(machine, existingPart(paths.root));
-    if (mount === null) return skipped("this system does not list its mounts");
+    const mounts = readMounts(machine.read);
+    const mount = mountOf(existingPart(paths.root), mounts);
+    if (mount === undefined) return skipped("this system does not list its mounts");
     const { kind, mountPoint, options } = mount;
     const where = `${kind} at ${mountPoint}`;
     if (networkKinds.test(kind)) {
@@ -150,7 +150,7 @@ const fileSystem: Check = {
         advice: "Mount a volume there (docker: -v transcribe:/var/lib/transcribe).",
       });
     }
-    const runtime = mountOf(machine, existingPart(settings.storage.runtime_dir || paths.root));
+    const runtime = mountOf(existingPart(settings.storage.runtime_dir || paths.root), mounts);
     if (!runtime?.options.includes("noexec")) return ok(where);
     return warning(`${runtime.mountPoint} is mounted noexec: the compiled program can't run its parts from there`, {
       advice: "Set storage.runtime_dir to a directory from which programs may be run.",

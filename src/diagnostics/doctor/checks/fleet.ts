@@ -4,7 +4,7 @@ import { programVersion } from "../../../program/index.ts";
 import { fleetIdentity } from "../../../server/index.ts";
 import { createLogger } from "../../../telemetry/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
-import { type Check, type CheckContext, type Finding, ok, problem, skipped, warning } from "../check.ts";
+import { type Check, type CheckContext, type Finding, ok, oncePerRun, problem, skipped, warning } from "../check.ts";
 
 /** The broker as this machine reaches it. */
 interface Reached {
@@ -36,18 +36,8 @@ const CONNECT_MILLISECONDS = 10_000;
 const alone = skipped("this machine works alone (fleet.broker is not set)");
 const unreachable = skipped("the broker cannot be used, see fleet.broker");
 
-const probes = new WeakMap<CheckContext, Promise<Probe>>();
-
 /** Connects to the broker, once for all checks of a run. */
-function probeOf(context: CheckContext): Promise<Probe> {
-  const known = probes.get(context);
-  if (known !== undefined) return known;
-  const probe = probeFleet(context);
-  probes.set(context, probe);
-  return probe;
-}
-
-async function probeFleet({ settings: { fleet }, machine: { now } }: CheckContext): Promise<Probe> {
+const probeOf = oncePerRun(async ({ settings: { fleet }, machine: { now } }): Promise<Probe> => {
   const { Broker, COORDINATOR, fleetStatus } = await import("../../../fleet/index.ts");
   const { machine, build } = await fleetIdentity(fleet);
   const isCoordinator = machine === COORDINATOR;
@@ -68,7 +58,7 @@ async function probeFleet({ settings: { fleet }, machine: { now } }: CheckContex
   } catch (error) {
     return { ...own, broker: new Error(messageOf(error)) };
   }
-}
+});
 
 async function timeout(url: string): Promise<never> {
   await Bun.sleep(CONNECT_MILLISECONDS);

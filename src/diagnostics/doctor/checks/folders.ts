@@ -1,5 +1,5 @@
+import type { Store } from "../../../database/index.ts";
 import { type Folder, hindranceTexts, isLimit, listFolders, listOpenFiles } from "../../../folders/index.ts";
-import type { Store } from "../../../storage/index.ts";
 import { count } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
+import { GpuTester, isGpuWithinReach, listGpus } from "../../../devices/index.ts";
+import type { GpuBackend } from "../../../runtimes/index.ts";
 import { withSpeechSample } from "../../../server/index.ts";
-import { type GpuBackend, GpuTester, isGpuWithinReach, listGpus } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { cpuSurvey, filesOf, gpuBackendsOf, speechModelOf } from "../context.ts";

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { runSelfTest } from "../../../devices/index.ts";
 import {
   builtInPath,
   familyFacts,
@@ -10,7 +11,7 @@ import {
   verifyBuiltIn,
   verifyInstalled,
 } from "../../../models/index.ts";
-import { readModelLanguages, runSelfTest, validateModelFile } from "../../../speech/index.ts";
+import { readModelLanguages, validateModelFile } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, skipped, unpackAgain } from "../check.ts";
 import { filesOf, kernelsInUse, speechModelOf } from "../context.ts";

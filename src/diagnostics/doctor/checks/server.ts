@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { trustOf } from "../../../api/index.ts";
+import { trustOf } from "../../../api-contract/index.ts";
 import { isInvalidAnswer, type ProviderFault, probeProvider } from "../../../console/index.ts";
 import { readCredentials } from "../../../http/index.ts";
 import { messageOf } from "../../../text/index.ts";

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { databaseState, MigrationError, pendingMigrations } from "../../../database/index.ts";
 import { programVersion } from "../../../program/index.ts";
-import { databaseState, MigrationError, pendingMigrations } from "../../../storage/index.ts";
 import { messageOf, size } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { existingPart } from "../machine-facts.ts";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { arch, release } from "node:os";
 import { max } from "drizzle-orm";
+import { tables } from "../../../database/index.ts";
+import { currentTunings, memoryNeed } from "../../../devices/index.ts";
 import { memoryKills, memoryOf } from "../../../machine/index.ts";
-import { currentTunings, memoryNeed } from "../../../speech/index.ts";
-import { tables } from "../../../storage/index.ts";
 import { count, memorySize, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, ok, problem, skipped, warning } from "../check.ts";
 import { speechModelOf } from "../context.ts";
@@ -17,8 +17,7 @@ const memory: Check = {
     "The memory of the machine, or the limit of its container or service, compared with the needs of the server, the current model and the decoders of recordings that are processed at once. When memory runs out, the kernel kills the worker while it is processing; from then on one operation runs at once, which is slower.",
   run(context) {
     const { machine, settings, server, data, paths } = context;
-    const bytesOf = memoryReader(machine);
-    if (bytesOf === null) return skipped("this system has no /proc/meminfo");
+    if (machine.read("/proc/meminfo") === null) return skipped("this system has no /proc/meminfo");
     const groups = controlGroupsOf(context);
     const { totalBytes: total, availableBytes: available, limitBytes } = memoryOf(groups);
     const threads = threadsOf(context);
@@ -62,21 +61,15 @@ const memory: Check = {
   },
 };
 
-/** Returns a function that returns a value of /proc/meminfo in bytes, 0 if it is absent; null without such a file. */
-function memoryReader(machine: Machine): ((name: string) => number) | null {
-  const info = machine.read("/proc/meminfo");
-  if (info === null) return null;
-  return (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(info)?.[1] ?? 0) * 1024;
-}
-
 const swap: Check = {
   id: "memory.swap",
   title: "Swap",
   explanation:
     "Whether the machine is swapping memory to disk. Inference reads the whole model for every chunk of speech, so a machine that swaps is many times slower.",
   run({ machine }) {
-    const bytesOf = memoryReader(machine);
-    if (bytesOf === null) return skipped("this system has no /proc/meminfo");
+    const info = machine.read("/proc/meminfo");
+    if (info === null) return skipped("this system has no /proc/meminfo");
+    const bytesOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(info)?.[1] ?? 0) * 1024;
     const total = bytesOf("SwapTotal");
     const used = total - bytesOf("SwapFree");
     if (total === 0) return ok("none");

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from "openapi-types";
-import { basePath } from "../../../api/index.ts";
+import { basePath } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { programVersion } from "../../../program/index.ts";
 import { errorResponses, headers, parameters } from "./components.ts";

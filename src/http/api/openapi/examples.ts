@@ -1,4 +1,4 @@
-import type { SegmentResource, TranscriptionResource } from "../../../api/index.ts";
+import type { SegmentResource, TranscriptionResource } from "../../../api-contract/index.ts";
 
 /** Example of a recording right after its create. */
 export const queuedExample: TranscriptionResource = {

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { aliveSchema, readySchema } from "../../../api/index.ts";
+import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import {
   type ExportFormat,

@@ -8,7 +8,7 @@ import {
   segmentSchema,
   transcriptionPageSchema,
   transcriptionSchema,
-} from "../../../api/index.ts";
+} from "../../../api-contract/index.ts";
 import { wordSchema } from "../../../exports/index.ts";
 import { statusSchema } from "../../../recordings/index.ts";
 import {
@@ -18,8 +18,8 @@ import {
   openAiForm,
   openAiTranscriptSchema,
 } from "../../compat/index.ts";
-import { createForm } from "../../shared/create-fields.ts";
 import { errorCodes, errorSchema } from "../../shared/errors.ts";
+import { createForm } from "../create-fields.ts";
 import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import type { SourceFile } from "../../../intake/index.ts";
 import { cleanText, isSystemError } from "../../../text/index.ts";
 import { composed } from "../content-disposition.ts";
 import type { UploadFailure } from "./upload-failure.ts";
@@ -30,15 +31,13 @@ export interface FormParts {
 /** The text parts that may occur once. A value is cut at 8 KiB, which exceeds the length of any valid value. */
 export type TextFields = Readonly<Record<string, string | undefined>>;
 
-/** A received recording under a temporary name, synced to disk. */
-export interface ReceivedFile {
-  /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
-  readonly path: string;
-  readonly sizeBytes: number;
+/**
+ * A received recording under a temporary path, synced to disk. A file that is not renamed is removed when the upload is
+ * disposed of. Its name is the client's: no folders, no control characters, at most 255 characters, never empty.
+ */
+export interface ReceivedFile extends SourceFile {
   /** SHA-256 of the sent bytes, in lower-case hex. */
   readonly sha256: string;
-  /** The client's file name: no folders, no control characters, at most 255 characters, never empty. */
-  readonly name: string;
 }
 
 /** The parts of a form that was read to its end. */

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { UploadReservation } from "../../../intake/index.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { type FormParts, FormReader, type ReceivedFile, type TextFields } from "./form-reader.ts";
 import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
 import type { UploadFailure } from "./upload-failure.ts";
-import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
   /** The parts that are read. All other parts are ignored. */

@@ -1,4 +1,5 @@
-import { ApiError, invalidField, noDiskSpace } from "../errors.ts";
+import { IntakeError, type IntakeRefusal } from "../../../intake/index.ts";
+import { ApiError, invalidField } from "../errors.ts";
 
 /** Reason why an upload was not received. Nothing of the upload is left on disk. */
 export type UploadFailure =
@@ -20,13 +21,10 @@ export type UploadFailure =
   | { readonly kind: "aborted" }
   /** The client sends too slowly, see PaceLimits. */
   | { readonly kind: "too_slow" }
-  /** There is no free disk space for the file. */
-  | { readonly kind: "disk_full" }
-  /** The account's unfinished uploads exceed their share of the free disk space. */
-  | { readonly kind: "account_share_full" };
+  | Extract<IntakeRefusal, { readonly kind: "disk_full" | "account_share_full" }>;
 
 /** Returns the error with which a failed upload is answered. */
-export function toUploadError(failure: UploadFailure, maxFileBytes: number): ApiError {
+export function toUploadError(failure: UploadFailure, maxFileBytes: number): ApiError | IntakeError {
   switch (failure.kind) {
     case "not_multipart":
       return new ApiError("bad_request", "Send the recording as multipart/form-data.");
@@ -55,11 +53,8 @@ export function toUploadError(failure: UploadFailure, maxFileBytes: number): Api
         `The request is larger than this server accepts; a file may have ${maxFileBytes} bytes.`,
       );
     case "disk_full":
-      return noDiskSpace("There is no disk space to store the upload now.");
     case "account_share_full":
-      return noDiskSpace(
-        "Unfinished uploads of one account may take a share of the free disk space, and this upload exceeds it. Send the recording again when other uploads of this account have finished.",
-      );
+      return new IntakeError(failure);
     case "too_slow":
       // The connection must close: the rest of the body would be read as the next request.
       return new ApiError("bad_request", "The upload was too slow. Send it again over a faster connection.", {

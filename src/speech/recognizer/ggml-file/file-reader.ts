@@ -92,3 +92,13 @@ export function requireWithin(what: string, value: number, least: number, most: 
 export function requireOneOf(what: string, value: number, allowed: readonly number[]): void {
   if (!allowed.includes(value)) throw new ModelFileError(`${what} is ${value}, not ${allowed.join(" or ")}`);
 }
+
+/** Runs a function that reads a file, and explains its errors of content to the user. @param explain gets the reason */
+export function explaining<T>(path: string, explain: (reason: string) => string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ModelFileError) || error.message.startsWith(path)) throw error;
+    throw new ModelFileError(explain(error.message));
+  }
+}

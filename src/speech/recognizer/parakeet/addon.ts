@@ -1,4 +1,4 @@
-import type { GgmlAddon } from "../../ggml.ts";
+import type { GgmlAddon } from "../../../runtimes/index.ts";
 
 /** The part of the native addon that is parakeet.cpp's. */
 export interface ParakeetAddon extends GgmlAddon {

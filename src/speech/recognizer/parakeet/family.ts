@@ -1,5 +1,5 @@
+import { type Instructions, isAtLeast } from "../../../runtimes/index.ts";
 import { type EngineWord, SAMPLE_RATE, shifted } from "../../../timeline/index.ts";
-import { type Instructions, isAtLeast } from "../../instructions.ts";
 import type { Language, ModelKernels, Recognizer, RecognizerFamily } from "../recognizer.ts";
 import { openModel, type ParakeetState } from "./model.ts";
 import { hasQuantizedWeights, isModelFile, readVocabularySize, validateModelFile } from "./model-file/index.ts";

@@ -1,7 +1,7 @@
-import { messageOf } from "../../../text/index.ts";
+import type { GgmlRuntime } from "../../../runtimes/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../../timeline/index.ts";
-import type { GgmlRuntime } from "../../ggml.ts";
-import type { NativeModel, NativeState, ParakeetAddon } from "./addon.ts";
+import { checkThreads, loadNatively } from "../native-calls.ts";
+import type { NativeState, ParakeetAddon } from "./addon.ts";
 import { type CheckedModel, validateModelFile } from "./model-file/index.ts";
 import { toWords } from "./words.ts";
 
@@ -36,22 +36,11 @@ export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): 
   const checked = validateModelFile(path);
   // The addon has the classes of all families; these are ours.
   const addon = runtime.addon as ParakeetAddon;
-  const native = load(addon, path, useGpu);
+  const native = loadNatively("Parakeet", path, () => new addon.ParakeetModel(path, { useGpu }));
   return {
     createState: () => createState(new addon.ParakeetState(native), checked),
     dispose: () => native.dispose(),
   };
-}
-
-function load(addon: ParakeetAddon, path: string, useGpu: boolean): NativeModel {
-  try {
-    return new addon.ParakeetModel(path, { useGpu });
-  } catch (error) {
-    throw new Error(
-      `cannot load the Parakeet model ${path}: ${messageOf(error)}. ` +
-        'Check the file with "transcribe models verify"; if it is whole, free memory or choose a smaller model',
-    );
-  }
 }
 
 function createState(native: NativeState, { pieces }: CheckedModel): ParakeetState {
@@ -70,11 +59,4 @@ function createState(native: NativeState, { pieces }: CheckedModel): ParakeetSta
     abort: () => native.abort(),
     dispose: () => native.dispose(),
   };
-}
-
-function checkThreads(threads: number): number {
-  if (!Number.isInteger(threads) || threads < 1) {
-    throw new RangeError(`the number of threads must be a whole number from 1, not ${threads}`);
-  }
-  return threads;
 }

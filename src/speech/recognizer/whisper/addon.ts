@@ -1,4 +1,4 @@
-import type { GgmlAddon } from "../../ggml.ts";
+import type { GgmlAddon } from "../../../runtimes/index.ts";
 import type { EncoderForm } from "./encoder/encoder-graph.ts";
 
 /**
@@ -96,6 +96,7 @@ export interface NativeTranscribeOptions {
 }
 
 export interface NativeTranscript {
+  /** Whether the call was ended by `abort`. */
   aborted: boolean;
   language: string;
   segments: NativeSegment[];
@@ -104,7 +105,9 @@ export interface NativeTranscript {
 export interface NativeSegment {
   start: number;
   end: number;
+  /** 0 to 1, of the window in which the segment was decoded. */
   noSpeechProbability: number;
+  /** Mean over the segment's text tokens; 0 is certain. */
   averageLogProbability: number;
   pieces: NativePiece[];
 }

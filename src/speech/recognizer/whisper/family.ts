@@ -1,4 +1,5 @@
-import type { Instructions } from "../../instructions.ts";
+import type { Instructions } from "../../../runtimes/index.ts";
+import { formOf } from "../ggml-file/index.ts";
 import type { ModelKernels, Recognizer, RecognizerFamily, SinglePassOptions } from "../recognizer.ts";
 import { compareEncoders } from "./encoder/compare-encoders.ts";
 import { openModel } from "./model.ts";
@@ -34,11 +35,9 @@ export const whisperFamily: RecognizerFamily = {
 
 /** Number in a file's header for weights of 16 bits, which our decoder rounds to 8 bits. */
 const WEIGHTS_OF_16_BITS = 1;
-/** Divisor of the header's number for the form of the weights; the quotient is the version of quantization. */
-const VERSION_FACTOR = 1000;
 
 function describeKernels(path: string, instructions: Instructions): ModelKernels {
-  const hasFloats = readSizes(path).weightForm % VERSION_FACTOR === WEIGHTS_OF_16_BITS;
+  const hasFloats = formOf(readSizes(path)) === WEIGHTS_OF_16_BITS;
   const decoder = hasFloats ? "8-bit kernels" : "ggml's with 8-bit attention";
   return { encoder: "the model's own", decoder: instructions === "none" ? "ggml's" : decoder };
 }

@@ -1,6 +1,5 @@
-import { messageOf } from "../../../text/index.ts";
-import type { GgmlRuntime } from "../../ggml.ts";
-import { silenceOnnxTelemetry } from "../../onnx-runtime.ts";
+import { type GgmlRuntime, silenceOnnxTelemetry } from "../../../runtimes/index.ts";
+import { loadNatively } from "../native-calls.ts";
 import type { EncoderOptions } from "../recognizer.ts";
 import type { NativeEncoder, NativeModel, WhisperAddon } from "./addon.ts";
 import { type ModelSizes, validateModelFile } from "./model-file/index.ts";
@@ -17,16 +16,10 @@ export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean, s
   const sizes = validateModelFile(path);
   // The addon has the classes of all families; these are ours.
   const addon = runtime.addon as WhisperAddon;
-  try {
+  return loadNatively("whisper", path, () => {
     const native = new addon.Model(path, { useGpu, flashAttention: true, slots, ...alignmentHeads(sizes) });
     return createModel(addon, native, sizes);
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new Error(
-      `cannot load the whisper model ${path}: ${reason}. ` +
-        'Check the file with "transcribe models verify"; if it is whole, free memory or choose a smaller model',
-    );
-  }
+  });
 }
 
 /** Wraps a native model with its weights. */

@@ -1,8 +1,8 @@
-import type { Span } from "../../../timeline/index.ts";
-import type { NativePiece, NativeSegment, NativeState, NativeTranscribeOptions, NativeTranscript } from "./addon.ts";
+import { checkThreads } from "../native-calls.ts";
+import type { NativeState, NativeTranscribeOptions, NativeTranscript } from "./addon.ts";
 import type { TranscribeOptions, WhisperResult, WhisperSegment, WhisperState, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";
-import { groupWords } from "./words.ts";
+import { groupWords, type WordPieces } from "./words.ts";
 
 /** Encoder constants: 30 s at 16 kHz are 1500 positions of 320 samples. */
 const samplesPerPosition = 320;
@@ -63,13 +63,6 @@ function toNativeOptions(
 /** whisper.cpp's defaults. A result below the first two is decoded again, and dropped above the third. */
 const whisperThresholds = { entropyThreshold: 2.4, logProbThreshold: -1, noSpeechThreshold: 0.6 } as const;
 
-function checkThreads(threads: number): number {
-  if (!Number.isInteger(threads) || threads < 1) {
-    throw new RangeError(`the number of threads must be a whole number from 1, not ${threads}`);
-  }
-  return threads;
-}
-
 /**
  * Step to which the audio context is rounded up. With flash attention whisper.cpp reads keys up to the next multiple of
  * 256, and the data there is left from earlier calls.
@@ -107,22 +100,14 @@ function toSegments(transcript: NativeTranscript, samples: Float32Array): Whispe
     samples,
   );
   let next = 0;
-  return grouped.map(({ segment, words }) => {
-    const timed = words.map((word) => toWord(word.text, word.pieces, spans[next++]));
-    return toSegment(segment, timed);
+  return grouped.map(({ segment: { noSpeechProbability, averageLogProbability }, words: untimed }) => {
+    const words = untimed.map((word) => toWord(word, spans[next++]));
+    const text = words.map((word) => word.text).join("");
+    return { text, noSpeechProbability, averageLogProbability, words };
   });
 }
 
-function toWord(text: string, pieces: NativePiece[], span: Span | undefined): WhisperWord {
+function toWord({ text, pieces }: WordPieces, span = { startSeconds: 0, endSeconds: 0 }): WhisperWord {
   const probability = pieces.reduce((sum, piece) => sum + piece.probability, 0) / pieces.length;
-  return { text, startSeconds: span?.startSeconds ?? 0, endSeconds: span?.endSeconds ?? 0, probability };
-}
-
-function toSegment(segment: NativeSegment, words: WhisperWord[]): WhisperSegment {
-  return {
-    text: words.map((word) => word.text).join(""),
-    noSpeechProbability: segment.noSpeechProbability,
-    averageLogProbability: segment.averageLogProbability,
-    words,
-  };
+  return { text, ...span, probability };
 }

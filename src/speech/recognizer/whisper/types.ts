@@ -1,5 +1,6 @@
+import type { Span } from "../../../timeline/index.ts";
 import type { EncoderOptions } from "../recognizer.ts";
-import type { NativeWork } from "./addon.ts";
+import type { NativeSegment, NativeTranscript, NativeWork } from "./addon.ts";
 
 /** Loaded weights, shared by any number of states. */
 export interface WhisperModel {
@@ -45,27 +46,20 @@ export interface TranscribeOptions {
   suppressNonSpeech?: boolean;
 }
 
-export interface WhisperResult {
-  /** Whether the call was ended by `abort`; there are no segments then. */
-  aborted: boolean;
+/** After an abort, there are no segments. */
+export interface WhisperResult extends Pick<NativeTranscript, "aborted"> {
   segments: WhisperSegment[];
 }
 
 /** Text between two of whisper's timestamps. */
-export interface WhisperSegment {
+export interface WhisperSegment extends Pick<NativeSegment, "noSpeechProbability" | "averageLogProbability"> {
   text: string;
-  /** 0 to 1, of the window in which the segment was decoded. */
-  noSpeechProbability: number;
-  /** Mean over the segment's text tokens; 0 is certain. */
-  averageLogProbability: number;
   words: WhisperWord[];
 }
 
-export interface WhisperWord {
+export interface WhisperWord extends Span {
   /** As whisper wrote it, with the space before it and the punctuation after it. */
   text: string;
-  startSeconds: number;
-  endSeconds: number;
   /** 0 to 1, the mean over the word's tokens. */
   probability: number;
 }

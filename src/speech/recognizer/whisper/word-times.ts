@@ -64,10 +64,7 @@ function withoutPauses(rough: Span[], silences: Span[]): Span[] {
       first++;
     }
     const sounds = soundsWithin(span, silences, first);
-    const kept = sounds.reduce<Span | undefined>(
-      (best, sound) => (length(sound) > length(best) ? sound : best),
-      undefined,
-    );
+    const kept = sounds.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0];
     const [previous, word] = [refined[i - 1], refined[i]];
     if (word === undefined) {
       continue;
@@ -91,7 +88,7 @@ function withoutPauses(rough: Span[], silences: Span[]): Span[] {
 
 /** Gives a word that lies in silence half of the previous word's sound: alignment is late more often than early. */
 function shareSound(previous: Span | undefined, word: Span): void {
-  if (previous === undefined || length(previous) < shareableSeconds) {
+  if (previous === undefined || secondsOf(previous) < shareableSeconds) {
     return;
   }
   const middle = (previous.startSeconds + previous.endSeconds) / 2;
@@ -122,7 +119,7 @@ function soundsWithin(span: Span, silences: Span[], first: number): Span[] {
 /** Limits a word's duration: in noise or music no pause is detected, and a long silence must not belong to a word. */
 function notTooLong(span: Span, letterCount: number, isFirst: boolean): Span {
   const longest = longestSeconds.base + longestSeconds.perLetter * letterCount;
-  if (length(span) <= longest) {
+  if (secondsOf(span) <= longest) {
     return span;
   }
   return isFirst
@@ -152,10 +149,6 @@ function inOrder(spans: Span[], durationSeconds: number): Span[] {
 
 function letters(word: UntimedWord | undefined): number {
   return word?.pieces.reduce((sum, piece) => sum + piece.text.length, 0) ?? 0;
-}
-
-function length(span: Span | undefined): number {
-  return span === undefined ? 0 : secondsOf(span);
 }
 
 function touches(earlier: Span, later: Span): boolean {

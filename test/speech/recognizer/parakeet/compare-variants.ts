@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { canTranscribe, readSamples } from "../whisper/support.ts";
-import { type ReferenceResult, referenceModel, transcribeByReference } from "./reference/index.ts";
+import { type ReferenceResult, referenceModel, transcribeByReference } from "../../../support/parakeet/index.ts";
+import { canTranscribe, readSamples } from "../../../support/whisper.ts";
 import { cpuVariants, type EncoderError, encoderError, recognizeWith, writeModel } from "./support.ts";
 
 /** A span of a real recording, in seconds. */

@@ -3,11 +3,20 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RandomModelOptions, tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import type { NativeState, NativeTranscript, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
+import type { NativeState, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
-import { canTranscribe, readSamples } from "../whisper/support.ts";
-import { referenceModel, transcribeByReference } from "./reference/index.ts";
-import { cpuVariants, encoderError, openAddon, recognizeWith, writeModel } from "./support.ts";
+import { referenceModel, transcribeByReference } from "../../../support/parakeet/index.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe } from "../../../support/whisper.ts";
+import {
+  cpuVariants,
+  encoderError,
+  expectQuickAbort,
+  openAddon,
+  recognizeWith,
+  repeatedSpeech,
+  writeModel,
+} from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(120_000);
@@ -67,14 +76,10 @@ describe.skipIf(!isReady)("Parakeet's own encoder", () => {
     };
     return { createState, [Symbol.dispose]: close };
   };
-  let speech = new Float32Array();
+  let speechOf: (seconds: number) => Float32Array = () => new Float32Array();
   beforeAll(async () => {
-    speech = new Float32Array(await readSamples("formats/jfk.flac"));
+    speechOf = await repeatedSpeech();
   });
-  const speechOf = (seconds: number) => {
-    return Float32Array.from({ length: seconds * 16_000 }, (_, i) => speech[i % speech.length] ?? 0);
-  };
-  const stepsOf = ({ tokens }: NativeTranscript) => tokens.map(({ id, frame, duration }) => [id, frame, duration]);
 
   /** The reference's numbers for each model, which it takes long to compute. */
   const references = new Map<RandomModelOptions, Float64Array>();
@@ -125,23 +130,7 @@ describe.skipIf(!isReady)("Parakeet's own encoder", () => {
   test.each(kinds)("ends within 0.2 s of an abort, and the state can be used again: %s", async (_name, options) => {
     using model = open({ ...options, width: 256, layers: 24, channels: 64 });
     const state = model.createState();
-    const samples = speechOf(50);
-    const start = performance.now();
-    const whole = await state.transcribe(samples, 1);
-    const needed = performance.now() - start;
-    const ends: number[] = [];
-    // On a busy machine an attempt may take longer, but always a part of the window's time.
-    const allowed = Math.min(needed / 2, Math.max(200, needed / 4));
-    for (let attempt = 0; attempt < 10 && Math.min(...ends) > allowed; attempt++) {
-      const running = state.transcribe(samples, 1);
-      await Bun.sleep(needed / 8);
-      const aborted = performance.now();
-      state.abort();
-      expect(await running).toEqual({ aborted: true, tokens: [] });
-      ends.push(performance.now() - aborted);
-    }
-    expect(Math.min(...ends)).toBeLessThan(allowed);
-    expect(stepsOf(await state.transcribe(samples, 1))).toEqual(stepsOf(whole));
+    await expectQuickAbort(state, speechOf(30), 1 / 8);
   });
 
   const hasBfloat16 = isReady && (openAddon() as ParakeetAddon & WhisperAddon).encoderForms().includes("bfloat16");
@@ -152,10 +141,7 @@ describe.skipIf(!isReady)("Parakeet's own encoder", () => {
   ])("keeps the weights of %s once, in 16 bits, for five windows at once", async (_name, weightForm, kept) => {
     using directory = temporaryDirectory();
     const path = writeModel(directory.path, { ...tinyModel, weightForm, width: 512, layers: 6 });
-    const script = join(import.meta.dir, "memory-of-five.ts");
-    const child = Bun.spawn([process.execPath, script, path], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-    const grown = Number(await new Response(child.stdout).text());
-    expect(await child.exited).toBe(0);
+    const [grown] = (await linesOf(join(import.meta.dir, "memory-of-five.ts"), [path])).map(Number);
     const allowedForWindows = 64 * 2 ** 20;
     expect(grown).toBeGreaterThan(kept * statSync(path).size);
     expect(grown).toBeLessThan(kept * statSync(path).size + allowedForWindows);

@@ -3,18 +3,14 @@ import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
-import type {
-  NativeModel,
-  NativeState,
-  NativeTranscript,
-  ParakeetAddon,
-} from "../../../../src/speech/recognizer/parakeet/addon.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
+import type { NativeModel, NativeState, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import type { EngineWord } from "../../../../src/timeline/index.ts";
-import { canTranscribe, nativeDirectory, openBase, readSamples } from "../whisper/support.ts";
-import { openAddon, writeModel } from "./support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe, nativeDirectory, openBase } from "../../../support/whisper.ts";
+import { expectQuickAbort, openAddon, repeatedSpeech, stepsOf, writeModel } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(120_000);
@@ -30,13 +26,13 @@ describe.skipIf(!isReady)("Parakeet", () => {
   let addon: ParakeetAddon;
   let model: NativeModel;
   let state: NativeState;
-  let speech = new Float32Array();
+  let speechOf: (seconds: number) => Float32Array = () => new Float32Array();
   beforeAll(async () => {
     path = writeModel(directory.path, plainModel);
     addon = openAddon();
     model = new addon.ParakeetModel(path, { useGpu: false });
     state = new addon.ParakeetState(model);
-    speech = new Float32Array(await readSamples("formats/jfk.flac"));
+    speechOf = await repeatedSpeech();
   });
   afterAll(() => {
     state.dispose();
@@ -44,10 +40,6 @@ describe.skipIf(!isReady)("Parakeet", () => {
     directory[Symbol.dispose]();
   });
 
-  /** Speech of any length: the recording over and over. */
-  const speechOf = (seconds: number) =>
-    Float32Array.from({ length: Math.round(seconds * 16_000) }, (_, i) => speech[i % speech.length] ?? 0);
-  const stepsOf = ({ tokens }: NativeTranscript) => tokens.map(({ id, frame, duration }) => [id, frame, duration]);
   const recognizer = () => {
     const opened = parakeetFamily.open(loadGgml({ nativeDirectory }), path, false);
     const made = opened.createRecognizer();
@@ -127,24 +119,7 @@ describe.skipIf(!isReady)("Parakeet", () => {
     const big = writeModel(other.path, { ...plainModel, width: 256, layers: 24, channels: 72 });
     const slow = new addon.ParakeetModel(big, { useGpu: false });
     const busy = new addon.ParakeetState(slow);
-    const samples = speechOf(30);
-    const start = performance.now();
-    const whole = await busy.transcribe(samples, 1);
-    const needed = performance.now() - start;
-    const ends: number[] = [];
-    // On a busy machine an attempt may take longer, but always a part of the window's time.
-    const allowed = Math.min(needed / 2, Math.max(200, needed / 4));
-    for (let attempt = 0; attempt < 10 && Math.min(...ends) > allowed; attempt++) {
-      const running = busy.transcribe(samples, 1);
-      await Bun.sleep(needed / 4);
-      const aborted = performance.now();
-      busy.abort();
-      expect(await running).toEqual({ aborted: true, tokens: [] });
-      ends.push(performance.now() - aborted);
-    }
-    expect(needed).toBeGreaterThan(600);
-    expect(Math.min(...ends)).toBeLessThan(allowed);
-    expect(stepsOf(await busy.transcribe(samples, 1))).toEqual(stepsOf(whole));
+    expect(await expectQuickAbort(busy, speechOf(30), 1 / 4)).toBeGreaterThan(600);
     busy.dispose();
     slow.dispose();
   });
@@ -155,11 +130,8 @@ describe.skipIf(!isReady)("Parakeet", () => {
     const { size } = statSync(damaged);
     truncateSync(damaged, size - 1);
     const times = 100;
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "load-often.ts"), damaged, String(times)], {
-      ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
-    });
-    const grown = Number(await new Response(child.stdout).text());
-    expect(await child.exited).toBe(0);
+    const args = [damaged, String(times)];
+    const [grown] = (await linesOf(join(import.meta.dir, "load-often.ts"), args)).map(Number);
     expect(grown).toBeLessThan((times * size) / 5);
   });
 

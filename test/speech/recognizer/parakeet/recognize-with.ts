@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import type { ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
-import { nativeDirectory } from "../whisper/support.ts";
+import { nativeDirectory } from "../../../support/whisper.ts";
 
 /**
  * A process that recognizes each `*.f32` of a directory with one CPU variant, on one and two threads, and on a GPU if one

@@ -1,10 +1,12 @@
+import { expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../../../harness/checkout.ts";
 import { type RandomModelOptions, tinyModel, writeRandomModel } from "../../../../harness/parakeet/random-model.ts";
-import { isCpuLibrary, loadGgml, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
-import type { ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
-import { nativeDirectory } from "../whisper/support.ts";
+import { isCpuLibrary, loadGgml, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
+import type { NativeState, NativeTranscript, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /** Returns whether the addon is built; prints what is skipped without it. */
 export function hasAddon(what: string): boolean {
@@ -40,14 +42,15 @@ export interface Recognition {
   readonly encoded: Float32Array;
 }
 
-/** Recognizes all `*.f32` of a directory in a process with one CPU variant, on one and two threads. */
-export async function recognizeWith(variant: string, model: string, directory: string): Promise<Recognition[]> {
-  const script = join(import.meta.dir, "recognize-with.ts");
-  const child = Bun.spawn([process.execPath, script, variant, model, directory], {
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
-  });
-  const lines = (await new Response(child.stdout).text()).trim().split("\n");
-  if ((await child.exited) !== 0) throw new Error(`${variant} failed`);
+/** Recognizes all `*.f32` of a directory in a process with one CPU variant, on one and two threads. @param gpu library of a GPU */
+export async function recognizeWith(
+  variant: string,
+  model: string,
+  directory: string,
+  gpu?: { readonly library: string; readonly environment: Readonly<Record<string, string>> },
+): Promise<Recognition[]> {
+  const args = [variant, model, directory, ...(gpu === undefined ? [] : [gpu.library])];
+  const lines = await linesOf(join(import.meta.dir, "recognize-with.ts"), args, gpu?.environment);
   return await Promise.all(
     lines.map(async (line) => {
       const { output, ...rest } = JSON.parse(line) as Omit<Recognition, "encoded"> & { output: string };
@@ -72,4 +75,37 @@ export function encoderError(pairs: readonly { encoded: Float32Array; expected: 
     largest: errors.reduce((most, error) => Math.max(most, error), 0),
     rootMeanSquare: Math.sqrt(squares / errors.length),
   };
+}
+
+/** Returns a function that gives speech of any length, in seconds: a recording over and over. */
+export async function repeatedSpeech(): Promise<(seconds: number) => Float32Array> {
+  const speech = await readSamples("formats/jfk.flac");
+  return (seconds) =>
+    Float32Array.from({ length: Math.round(seconds * 16_000) }, (_, i) => speech[i % speech.length] ?? 0);
+}
+
+export const stepsOf = ({ tokens }: NativeTranscript) => tokens.map(({ id, frame, duration }) => [id, frame, duration]);
+
+/**
+ * Expects that a state ends within 0.2 s of an abort, at a share of a window's time, and can be used again.
+ * @returns the window's time in milliseconds
+ */
+export async function expectQuickAbort(state: NativeState, samples: Float32Array, share: number): Promise<number> {
+  const start = performance.now();
+  const whole = await state.transcribe(samples, 1);
+  const needed = performance.now() - start;
+  const ends: number[] = [];
+  // On a busy machine an attempt may take longer, but always a part of the window's time.
+  const allowed = Math.min(needed / 2, Math.max(200, needed / 4));
+  for (let attempt = 0; attempt < 10 && Math.min(...ends) > allowed; attempt++) {
+    const running = state.transcribe(samples, 1);
+    await Bun.sleep(needed * share);
+    const aborted = performance.now();
+    state.abort();
+    expect(await running).toEqual({ aborted: true, tokens: [] });
+    ends.push(performance.now() - aborted);
+  }
+  expect(Math.min(...ends)).toBeLessThan(allowed);
+  expect(stepsOf(await state.transcribe(samples, 1))).toEqual(stepsOf(whole));
+  return needed;
 }

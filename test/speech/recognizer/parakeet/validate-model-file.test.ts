@@ -1,37 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../../../harness/parakeet/small-parakeet.ts";
-import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
+import { smallParakeet, tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { smallWhisper } from "../../../../harness/whisper/small-models.ts";
 import { familyOf, readModelLanguages, validateModelFile } from "../../../../src/speech/index.ts";
-import { ModelFileError } from "../../../../src/speech/recognizer/ggml-file/index.ts";
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
+import { refusal as refusalBy, withFile } from "../refusal.ts";
 
 const model = smallParakeet();
 const [firstTensor = 0, secondTensor = 0] = model.tensors;
 /** Offsets by index: magic and sizes, mel filters, window, durations, number of pieces, lengths of pieces, tensors. */
 const at = (index: number) => model.numbers[index] ?? 0;
 
-function withFile<T>(bytes: Uint8Array, use: (path: string) => T): T {
-  using directory = temporaryDirectory();
-  const path = join(directory.path, "model.bin");
-  writeFileSync(path, bytes);
-  return use(path);
-}
-
-function refusal(bytes: Uint8Array): string {
-  return withFile(bytes, (path) => {
-    try {
-      validateModelFile(path);
-      return "";
-    } catch (error) {
-      if (error instanceof ModelFileError) return error.message;
-      throw error;
-    }
-  });
-}
+const refusal = (bytes: Uint8Array) => refusalBy(bytes, validateModelFile);
 
 function withNumber(offset: number, value: number): Buffer {
   const bytes = Buffer.from(model.bytes);

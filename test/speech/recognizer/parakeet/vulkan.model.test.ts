@@ -5,9 +5,9 @@ import { available } from "../../../../harness/checkout.ts";
 import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { softwareGpu } from "../../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { canTranscribe, nativeDirectory, readSamples } from "../whisper/support.ts";
-import { referenceModel, transcribeByReference } from "./reference/index.ts";
-import { writeModel } from "./support.ts";
+import { referenceModel, transcribeByReference } from "../../../support/parakeet/index.ts";
+import { canTranscribe, nativeDirectory, readSamples } from "../../../support/whisper.ts";
+import { encoderError, recognizeWith, writeModel } from "./support.ts";
 
 const what = "Parakeet on a software device for Vulkan";
 const vulkan = "libggml-vulkan.so";
@@ -30,25 +30,16 @@ describe.skipIf(gpu === null)("Parakeet on Vulkan", () => {
       for (const [name, samples] of Object.entries(clips)) {
         writeFileSync(join(directory.path, `${name}.f32`), new Uint8Array(samples.buffer));
       }
-      const variables = Object.entries({ ...gpu, ...unoptimized }).map(([name, value]) => `${name}=${value}`);
-      const script = join(import.meta.dir, "recognize-with.ts");
-      const args = ["libggml-cpu-x64.so", model, directory.path, vulkan];
-      const child = Bun.spawn(["env", ...variables, process.execPath, script, ...args], {
-        ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
-      });
-      const lines = (await new Response(child.stdout).text()).trim().split("\n");
-      expect(await child.exited).toBe(0);
-      expect(lines).toHaveLength(4);
-      for (const line of lines) {
-        const { clip, steps, output } = JSON.parse(line) as { clip: string; steps: number[][]; output: string };
-        const { tokens, encoded } = transcribeByReference(
-          reference,
-          clip === "phrase.f32" ? clips.phrase : clips.sentence,
-        );
-        expect(steps).toEqual(tokens.map(({ id, frame, duration }) => [id, frame, duration]));
-        const found = new Float32Array(await Bun.file(output).arrayBuffer());
-        expect(found.length).toBe(encoded.values.length);
-        expect(Math.max(...found.map((value, i) => Math.abs(value - (encoded.values[i] ?? 0))))).toBeLessThan(1e-3);
+      const device = { library: vulkan, environment: { ...gpu, ...unoptimized } };
+      const recognitions = await recognizeWith("libggml-cpu-x64.so", model, directory.path, device);
+      expect(recognitions).toHaveLength(4);
+      for (const { clip, steps, encoded: found } of recognitions) {
+        const samples = clip === "phrase.f32" ? clips.phrase : clips.sentence;
+        const result = transcribeByReference(reference, samples);
+        const expected = result.encoded.values;
+        expect(steps).toEqual(result.tokens.map(({ id, frame, duration }) => [id, frame, duration]));
+        expect(found.length).toBe(expected.length);
+        expect(encoderError([{ encoded: found, expected }]).largest).toBeLessThan(1e-3);
       }
     },
     compiledWithin,

@@ -2,8 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorRate, wordErrors } from "../../../../harness/wer.ts";
-import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
-import { canTranscribe, nativeDirectory } from "./support.ts";
+import { isCpuLibrary, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe, nativeDirectory } from "../../../support/whisper.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(120_000);
@@ -31,7 +32,9 @@ describe.skipIf(!isReady)("each CPU variant", () => {
 
   test.each(variants)("transcribes a recording with beams of several sizes: %s", async (variant) => {
     const isCompared = canCompare && [withOwn, withoutOwn].includes(variant);
-    const lines = await linesOf(variant, ...(isCompared ? [dialogue] : []));
+    const script = join(import.meta.dir, "read-with-variant.ts");
+    const printed = await linesOf(script, [variant, ...(isCompared ? [dialogue] : [])]);
+    const lines = printed.map((line) => line.toLowerCase());
     if (isCompared) texts.set(variant, lines.pop() ?? "");
     expect(lines).toHaveLength(5);
     for (const line of lines) expect(line).toContain("ask what you can do for your country");
@@ -48,14 +51,3 @@ describe.skipIf(!isReady)("each CPU variant", () => {
     },
   );
 });
-
-async function linesOf(variant: string, ...recording: string[]): Promise<string[]> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "read-with-variant.ts"), variant, ...recording], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const lines = (await new Response(child.stdout).text()).trim().toLowerCase().split("\n");
-  expect(await child.exited).toBe(0);
-  return lines;
-}

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { checkoutFiles } from "../../../../src/program/layout.ts";
-import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml, onnxLibraryOf } from "../../../../src/runtimes/index.ts";
 import type { EncoderOptions } from "../../../../src/speech/recognizer/index.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import type { EncoderForm } from "../../../../src/speech/recognizer/whisper/encoder/encoder-graph.ts";
 import { makeEncoder } from "../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const jfk = "single/en-jfk.flac";
 const german = "single/de-fleurs-004.ogg";

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { characterErrors, errorRate } from "../../../../harness/wer.ts";
+import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { validateModelFile } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
-import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const recordings = {
   de: "single/de-fleurs-003.ogg",
@@ -15,37 +16,32 @@ const spokenJapanese =
   "復興努力に対するリベラル派からの批判ではワシントンの内部関係者と思われる人物と復興契約を交わしたことに焦点を当てています";
 
 describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings)))("a state", () => {
+  let state: WhisperState;
+  beforeAll(() => {
+    state = openBase().createState();
+  });
+  afterAll(() => state.dispose());
+
   test.each(Object.entries(recordings))("detects %s in %s", async (code, recording) => {
-    const state = openBase().createState();
-    try {
-      const probabilities = await state.detectLanguage(await readSamples(recording), threads);
-      expect(probabilities[code]).toBeGreaterThan(0.5);
-      expect(Object.keys(probabilities)).toEqual(openBase().languages);
-      const sum = Object.values(probabilities).reduce((total, probability) => total + probability, 0);
-      expect(sum).toBeCloseTo(1, 5);
-    } finally {
-      state.dispose();
-    }
+    const samples = await readSamples(recording);
+    const probabilities = await state.detectLanguage(samples, threads);
+    expect(probabilities[code]).toBeGreaterThan(0.5);
+    expect(Object.keys(probabilities)).toEqual(openBase().languages);
+    const sum = Object.values(probabilities).reduce((total, probability) => total + probability, 0);
+    expect(sum).toBeCloseTo(1, 5);
+  });
+
+  // Directly after the detection in the same window, whose encoding the state still has.
+  test("writes Japanese in whole characters and several words", async () => {
+    const { segments } = await state.transcribe(await readSamples(recordings.ja), { language: "ja", threads });
+    const text = segments.map((segment) => segment.text).join("");
+    expect(text).not.toContain("\uFFFD");
+    expect(errorRate([characterErrors(spokenJapanese, text)])).toBeLessThan(0.4);
+    expect(segments.flatMap((segment) => segment.words).length).toBeGreaterThan(5);
   });
 
   test("refuses to detect a language without samples", async () => {
-    const state = openBase().createState();
     await expect(state.detectLanguage(new Float32Array(0), threads)).rejects.toThrow("no samples");
-    state.dispose();
-  });
-
-  test("writes Japanese in whole characters and several words", async () => {
-    const state = openBase().createState();
-    try {
-      const samples = await readSamples(recordings.ja);
-      const { segments } = await state.transcribe(samples, { language: "ja", threads });
-      const text = segments.map((segment) => segment.text).join("");
-      expect(text).not.toContain("\uFFFD");
-      expect(errorRate([characterErrors(spokenJapanese, text)])).toBeLessThan(0.4);
-      expect(segments.flatMap((segment) => segment.words).length).toBeGreaterThan(5);
-    } finally {
-      state.dispose();
-    }
   });
 });
 

@@ -1,9 +1,9 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, nativeDirectory, readSamples } from "./support.ts";
+import { basePath, nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /**
  * A process that transcribes with a model whose file is removed after loading. Prints by how many MiB its memory grows with

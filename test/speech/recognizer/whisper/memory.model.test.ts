@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { canTranscribe } from "./support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe } from "../../../support/whisper.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);
@@ -10,13 +11,7 @@ describe.skipIf(!canTranscribe("whisper's memory", "formats/jfk.flac"))("a model
   let texts: string[] = [];
 
   beforeAll(async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "memory-of-use.ts")], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const [sizes = "", ...rest] = (await new Response(child.stdout).text()).trim().split("\n");
-    expect(await child.exited).toBe(0);
+    const [sizes = "", ...rest] = await linesOf(join(import.meta.dir, "memory-of-use.ts"));
     [ofModel, , ofBeam] = sizes.split(" ").map(Number);
     texts = rest;
   });

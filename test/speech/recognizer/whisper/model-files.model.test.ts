@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { readSizes } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { alignmentHeads, modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
-import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../../../support/whisper.ts";
+import { withFile } from "../refusal.ts";
 
 const open = (path: string) => openModel(loadGgml({ nativeDirectory }), path, false);
 
@@ -28,10 +29,7 @@ describe("a model's header", () => {
     ["custom", 51866, 32, 2, 1],
     ["custom", 51865, 12, 4, 1],
   ])("identifies the type %s", (type, vocabulary, audioLayers, textLayers, heads) => {
-    using directory = temporaryDirectory();
-    const path = join(directory.path, "model.bin");
-    writeFileSync(path, header(vocabulary, audioLayers, textLayers));
-    const sizes = readSizes(path);
+    const sizes = withFile(header(vocabulary, audioLayers, textLayers), readSizes);
     expect(modelType(sizes)).toBe(type);
     expect(alignmentHeads(sizes).alignmentHeads).toBe(heads);
   });
@@ -42,10 +40,7 @@ describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
     ["an empty file", new Uint8Array(0)],
     ["text", new TextEncoder().encode("not a model, but long enough to hold a header of one")],
   ])("refuses %s with advice", (_, content) => {
-    using directory = temporaryDirectory();
-    const path = join(directory.path, "model.bin");
-    writeFileSync(path, content);
-    expect(() => open(path)).toThrow("transcribe models pull");
+    expect(() => withFile(content, open)).toThrow("transcribe models pull");
   });
 
   test("refuses a truncated file with advice before native code opens it", () => {

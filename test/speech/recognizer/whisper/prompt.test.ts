@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { available } from "../../../../harness/checkout.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { countPromptTokens } from "../../../../src/speech/recognizer/whisper/prompt.ts";
-import { basePath } from "./support.ts";
+import { basePath } from "../../../support/whisper.ts";
 
 /** A model file as far as its tokens: 2 mel filters of 3 numbers, and these tokens. */
 function modelWith(tokens: readonly string[]): Buffer {

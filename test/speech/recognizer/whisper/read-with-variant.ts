@@ -1,6 +1,6 @@
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, nativeDirectory, readSamples } from "./support.ts";
+import { basePath, nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /**
  * A process that transcribes with one CPU variant. It prints the text of a sentence for each beam size, and then the texts

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { smallSizes, smallWhisper } from "../../../../harness/whisper/small-models.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel, type WhisperModel, type WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
 import type { TranscribeOptions } from "../../../../src/speech/recognizer/whisper/types.ts";
-import { basePath, canTranscribe, nativeDirectory, openBase, readSamples } from "./support.ts";
+import { basePath, canTranscribe, nativeDirectory, openBase, readSamples } from "../../../support/whisper.ts";
 
 setDefaultTimeout(120_000);
 

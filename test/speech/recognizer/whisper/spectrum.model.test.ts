@@ -3,9 +3,9 @@ import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { checkoutFiles } from "../../../../src/program/layout.ts";
-import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
+import { onnxLibraryOf } from "../../../../src/runtimes/index.ts";
 import { OnnxGraph } from "../../../../src/speech/recognizer/whisper/encoder/onnx-graph.ts";
-import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const jfk = "single/en-jfk.flac";
 const mels = 80;

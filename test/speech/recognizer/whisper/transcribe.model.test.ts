@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
 import type { WhisperResult } from "../../../../src/speech/recognizer/whisper/types.ts";
-import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const jfk = "formats/jfk.flac";
 /** As fast as possible: only the 11 s of the recording are encoded, of the window's 30 s. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { toPrompt } from "../../../../src/speech/recognizer/whisper/prompt.ts";
-import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 /** "Tell me what happened, quoth Zau al-Makan." */
 const named = "single/en-libri-2033-164914-0005.flac";

@@ -1,8 +1,8 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { programFiles } from "../../../../src/program/index.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, nativeDirectory, readSamples } from "./support.ts";
+import { basePath, nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /** A process that transcribes, computes with ONNX Runtime and transcribes again; prints what it read each time. */
 const model = openModel(loadGgml({ nativeDirectory }), basePath, false);

@@ -3,8 +3,8 @@ import { corpusPath } from "../../../../harness/checkout.ts";
 import type { NativePiece } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import { wordTimes } from "../../../../src/speech/recognizer/whisper/word-times.ts";
 import { findSilences } from "../../../../src/speech/silences.ts";
-import { soundAt } from "../../../engine/sound-at.ts";
-import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
+import { soundAt } from "../../sound-at.ts";
 
 const segment = { start: 0, end: 300, noSpeechProbability: 0, averageLogProbability: 0, pieces: [] };
 

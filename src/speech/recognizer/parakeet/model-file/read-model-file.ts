@@ -1,31 +1,40 @@
-import { bounded, FileReader, ModelFileError, readTensors, type StoredTensor } from "../../ggml-file/index.ts";
+import {
+  bounded,
+  FileReader,
+  hasHeader,
+  ModelFileError,
+  readNumbers,
+  readTensors,
+  type StoredTensor,
+} from "../../ggml-file/index.ts";
 
 /** The numbers at the start of a ggml file of Parakeet, in file order. */
-export interface ModelSizes {
+const SIZES = [
   /** Number of tokens without blank. */
-  readonly vocabulary: number;
+  "vocabulary",
   /** Length of the longest window in frames of 10 ms. */
-  readonly audioContext: number;
-  readonly width: number;
-  readonly heads: number;
-  readonly layers: number;
-  readonly mels: number;
+  "audioContext",
+  "width",
+  "heads",
+  "layers",
+  "mels",
   /** ggml's number of the weights' form, plus 1000 for each version of quantization. */
-  readonly weightForm: number;
+  "weightForm",
   /** Number of samples in a Fourier transform. */
-  readonly transform: number;
-  readonly subsampling: number;
+  "transform",
+  "subsampling",
   /** Channels of the convolutions before the encoder's layers. */
-  readonly channels: number;
+  "channels",
   /** Width in frames of the layers' convolutions. */
-  readonly kernel: number;
-  readonly predictorWidth: number;
-  readonly predictorLayers: number;
+  "kernel",
+  "predictorWidth",
+  "predictorLayers",
   /** Number of durations that a token can have. */
-  readonly durations: number;
+  "durations",
   /** Maximum number of tokens in one frame. */
-  readonly maxSymbols: number;
-}
+  "maxSymbols",
+] as const;
+export type ModelSizes = Readonly<Record<(typeof SIZES)[number], number>>;
 
 /** Contents of a ggml file of Parakeet, without weights. */
 export interface ModelFile {
@@ -40,9 +49,6 @@ export interface ModelFile {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** "ggml" in the byte order of the file. */
-const MAGIC = 0x67676d6c;
-const HEADER_BYTES = 64;
 /** Limits far above any model's. */
 const MAX_FILTERS = 1024;
 const MAX_WINDOW = 1 << 14;
@@ -85,36 +91,18 @@ function readStart(reader: FileReader, path: string, check: (sizes: ModelSizes) 
 }
 
 function readHeader(reader: FileReader, path: string): ModelSizes {
-  if (reader.size < HEADER_BYTES || reader.int32() !== MAGIC) {
-    throw new ModelFileError(`${path} is not a Parakeet model in ggml form`);
-  }
-  return {
-    vocabulary: reader.int32(),
-    audioContext: reader.int32(),
-    width: reader.int32(),
-    heads: reader.int32(),
-    layers: reader.int32(),
-    mels: reader.int32(),
-    weightForm: reader.int32(),
-    transform: reader.int32(),
-    subsampling: reader.int32(),
-    channels: reader.int32(),
-    kernel: reader.int32(),
-    predictorWidth: reader.int32(),
-    predictorLayers: reader.int32(),
-    durations: reader.int32(),
-    maxSymbols: reader.int32(),
-  };
+  if (!hasHeader(reader, SIZES.length)) throw new ModelFileError(`${path} is not a Parakeet model in ggml form`);
+  return readNumbers(reader, SIZES);
 }
 
 /** Sizes by which a file is told from a Whisper model, whose numbers at these places are 448 and the decoder's heads. */
-const MEL_SIZES = [80, 128];
-const TRANSFORM = 512;
+export const MEL_SIZES = [80, 128];
+export const TRANSFORM = 512;
 
 /** Returns whether a file begins like a Parakeet model in ggml form. @throws {Error} when it cannot be read */
 export function isModelFile(path: string): boolean {
   using reader = new FileReader(path);
-  if (reader.size < HEADER_BYTES || reader.int32() !== MAGIC) return false;
-  const numbers = Array.from({ length: 8 }, () => reader.int32());
-  return MEL_SIZES.includes(numbers[5] ?? 0) && numbers[7] === TRANSFORM;
+  if (!hasHeader(reader, SIZES.length)) return false;
+  const { mels, transform } = readNumbers(reader, SIZES);
+  return MEL_SIZES.includes(mels) && transform === TRANSFORM;
 }

@@ -1,20 +1,27 @@
 import {
+  explaining,
   FLOAT16,
   FLOAT32,
+  formOf,
   ModelFileError,
   requireOneOf,
   requireTensors,
   requireWithin,
 } from "../../ggml-file/index.ts";
 import { expectedTensors, SUBSAMPLING, weightTypes } from "./expected-tensors.ts";
-import { type ModelFile, type ModelSizes, readModelFile, readModelStart } from "./read-model-file.ts";
+import {
+  MEL_SIZES,
+  type ModelFile,
+  type ModelSizes,
+  readModelFile,
+  readModelStart,
+  TRANSFORM,
+} from "./read-model-file.ts";
 
 /** The longest window of NVIDIA's models is 50 s; a shorter one would not hold the windows that are cut. */
 const AUDIO_CONTEXT = { least: 3000, most: 5000 };
-const MEL_SIZES = [80, 128];
-/** Samples of 25 ms and the Fourier transform around them. */
+/** Samples of 25 ms, around which the Fourier transform lies. */
 const WINDOW = 400;
-const TRANSFORM = 512;
 const KERNELS = [5, 7, 9, 15, 31];
 /** Limits around the published models: 17 to 42 layers of 512 or 1024 numbers in heads of 64 or 128. */
 const WIDTH = { least: 32, most: 2048 };
@@ -25,8 +32,6 @@ const PREDICTOR = { least: 32, most: 1024 };
 const VOCABULARY = { least: 256, most: 32_768 };
 const DURATIONS = { least: 2, most: 9 };
 const MAX_SYMBOLS = 64;
-/** Divisor of the header's number for the form of the weights; the quotient is the version of quantization. */
-const VERSION_FACTOR = 1000;
 
 /** A checked model: its sizes, and the texts of its tokens. */
 export interface CheckedModel {
@@ -40,12 +45,10 @@ export interface CheckedModel {
  * @throws {ModelFileError} that says what is wrong and what to do
  */
 export function validateModelFile(path: string): CheckedModel {
-  try {
+  return explained(path, () => {
     const file = readModelFile(path, requireSizes);
     return { sizes: file.sizes, pieces: requireParts(file) };
-  } catch (error) {
-    throw explained(path, error);
-  }
+  });
 }
 
 /** Returns the size of a model's vocabulary. @throws {ModelFileError} */
@@ -55,23 +58,18 @@ export function readVocabularySize(path: string): number {
 
 /** Returns whether a model's matrices have fewer than 16 bits. @throws {ModelFileError} */
 export function hasQuantizedWeights(path: string): boolean {
-  const type = weightTypes.get(readSizes(path).weightForm % VERSION_FACTOR);
+  const type = weightTypes.get(formOf(readSizes(path)));
   return type !== FLOAT32 && type !== FLOAT16;
 }
 
 function readSizes(path: string): ModelSizes {
-  try {
-    return readModelStart(path).sizes;
-  } catch (error) {
-    throw explained(path, error);
-  }
+  return explained(path, () => readModelStart(path).sizes);
 }
 
-function explained(path: string, error: unknown): unknown {
-  if (!(error instanceof ModelFileError) || error.message.startsWith(path)) return error;
-  return new ModelFileError(
-    `${path} is damaged or not a Parakeet TDT model: ${error.message}; get it again from where it came`,
-  );
+function explained<T>(path: string, read: () => T): T {
+  const explain = (reason: string) =>
+    `${path} is damaged or not a Parakeet TDT model: ${reason}; get it again from where it came`;
+  return explaining(path, explain, read);
 }
 
 function requireSizes(sizes: ModelSizes): void {
@@ -100,7 +98,7 @@ function requireParts({ sizes, filters, window, durations, pieces, tensors }: Mo
   if (!durations.some((duration) => duration > 0)) throw new ModelFileError("no duration is above 0");
   requireOneOf("the number of pieces", pieces.length, [sizes.vocabulary]);
   const { weightForm } = sizes;
-  const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
+  const weightType = weightTypes.get(formOf(sizes));
   if (weightType === undefined) {
     throw new ModelFileError(`weights of form ${weightForm} are not supported; f32, f16, q8_0, q5_0 and q4_0 are`);
   }

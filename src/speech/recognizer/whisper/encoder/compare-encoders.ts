@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { usableProcessors } from "../../../../machine/index.ts";
+import type { GgmlRuntime } from "../../../../runtimes/index.ts";
 import { SAMPLE_RATE } from "../../../../timeline/index.ts";
-import type { GgmlRuntime } from "../../../ggml.ts";
 import { ModelFileError } from "../../ggml-file/index.ts";
 import type { EncoderComparison, EncoderComparisonOptions, EncoderOptions } from "../../recognizer.ts";
 import type { WhisperAddon } from "../addon.ts";

@@ -1,12 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
-import { ModelFileError } from "../../ggml-file/index.ts";
+import { FLOAT16, FLOAT32, ModelFileError } from "../../ggml-file/index.ts";
 import type { ModelFile } from "../model-file/index.ts";
 import type { StoredBytes } from "./onnx-graph.ts";
 
 /** Size of a memory page: weights that start on a page boundary can be mapped into memory directly. */
 const PAGE_BYTES = 4096;
-/** ggml's numbers of the element types that an encoder is made from. */
-const [FLOAT32, FLOAT16] = [0, 1];
 
 /** Reads an encoder tensor as 32-bit floats. @throws {ModelFileError} when it is missing or quantised */
 export async function readFloats(file: FileHandle, { tensors }: ModelFile, name: string): Promise<Float32Array> {

@@ -1,4 +1,11 @@
-import { ModelFileError, requireOneOf, requireTensors, requireWithin } from "../../ggml-file/index.ts";
+import {
+  explaining,
+  formOf,
+  ModelFileError,
+  requireOneOf,
+  requireTensors,
+  requireWithin,
+} from "../../ggml-file/index.ts";
 import { expectedTensors, weightTypes } from "./expected-tensors.ts";
 import { type ModelFile, type ModelSizes, type ModelStart, readModelFile } from "./read-model-file.ts";
 
@@ -16,8 +23,6 @@ const VOCABULARIES = [51_864, 51_865, 51_866];
 const LEAST_WORDS = 50_256;
 /** Bins of half a Fourier transform of 400 samples (25 ms), with the middle one. */
 const FILTER_BINS = 201;
-/** Divisor of the header's number for the form of the weights; the quotient is the version of quantization. */
-const VERSION_FACTOR = 1000;
 
 /**
  * Checks that native code can load a whisper model in ggml form: the sizes are those of a whisper model, the vocabulary
@@ -25,17 +30,13 @@ const VERSION_FACTOR = 1000;
  * @throws {ModelFileError} that says what is wrong and what to do
  */
 export function validateModelFile(path: string): ModelSizes {
-  let file: ModelFile;
-  try {
-    file = readModelFile(path, requireSizes);
+  const explain = (reason: string) =>
+    `${path} is damaged or not a whisper model: ${reason}; get it again with "transcribe models pull", or from where it came`;
+  return explaining(path, explain, () => {
+    const file = readModelFile(path, requireSizes);
     requireParts(file);
-  } catch (error) {
-    if (!(error instanceof ModelFileError) || error.message.startsWith(path)) throw error;
-    throw new ModelFileError(
-      `${path} is damaged or not a whisper model: ${error.message}; get it again with "transcribe models pull", or from where it came`,
-    );
-  }
-  return file.sizes;
+    return file.sizes;
+  });
 }
 
 function requireSizes({ sizes, filters }: ModelStart): void {
@@ -58,7 +59,7 @@ function requireParts({ sizes, words, hasSpace, tensors }: ModelFile): void {
   const { vocabulary, weightForm } = sizes;
   requireWithin("the number of words in the vocabulary", words, LEAST_WORDS, vocabulary);
   if (!hasSpace) throw new ModelFileError("the vocabulary lacks the space");
-  const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
+  const weightType = weightTypes.get(formOf(sizes));
   if (weightType === undefined)
     throw new ModelFileError(`weights of form ${weightForm} are not supported; 16-bit and quantized weights are`);
   requireTensors(tensors, expectedTensors(sizes, weightType), "whisper");

@@ -8,8 +8,8 @@ import {
   makeEncoder,
   noteEncoderUse,
 } from "../../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
+import { tinyModel, writeGgml } from "../../../../support/tiny-whisper.ts";
 import { encodeSlowly } from "./reference.ts";
-import { tinyModel, writeGgml } from "./tiny-model.ts";
 
 const model = tinyModel();
 
@@ -31,22 +31,32 @@ async function errorOf(path: string, frames: number): Promise<number> {
   return Math.hypot(...expected.map((value, i) => value - (values[i] ?? 0))) / Math.hypot(...expected);
 }
 
+/** Returns a directory with a small model, and the directory of its encoders. */
+function place(written = model) {
+  const directory = temporaryDirectory();
+  const ggml = join(directory.path, "tiny.bin");
+  writeGgml(ggml, written);
+  const other = join(directory.path, "other.bin");
+  return {
+    ggml,
+    other,
+    encoders: join(directory.path, "encoders"),
+    [Symbol.dispose]: () => directory[Symbol.dispose](),
+  };
+}
+
 describe("a whisper model's encoder in ONNX form", () => {
   test("gives the model's results for whole and shorter windows", async () => {
-    using directory = temporaryDirectory();
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
-    const path = await makeEncoder(ggml, "float", join(directory.path, "encoders"));
+    using here = place();
+    const { ggml, encoders } = here;
+    const path = await makeEncoder(ggml, "float", encoders);
     expect(await errorOf(path, 2 * model.positions)).toBeLessThan(1e-5);
     expect(await errorOf(path, model.positions)).toBeLessThan(1e-5);
   });
 
   test("is built once for each model", async () => {
-    using directory = temporaryDirectory();
-    const encoders = join(directory.path, "encoders");
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
-    const other = join(directory.path, "other.bin");
+    using here = place();
+    const { ggml, other, encoders } = here;
     writeGgml(other, { ...model, heads: 1 });
     const [one, two] = await Promise.all([makeEncoder(ggml, "float", encoders), makeEncoder(ggml, "float", encoders)]);
     expect(one).toBe(two);
@@ -59,11 +69,8 @@ describe("a whisper model's encoder in ONNX form", () => {
   });
 
   test("are removed after a month without use, and unfinished ones after a day", async () => {
-    using directory = temporaryDirectory();
-    const encoders = join(directory.path, "encoders");
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
-    const other = join(directory.path, "other.bin");
+    using here = place();
+    const { ggml, other, encoders } = here;
     writeGgml(other, { ...model, heads: 1 });
     const [old, used] = [await makeEncoder(ggml, "float", encoders), await makeEncoder(other, "float", encoders)];
     const longAgo = new Date(Date.now() - 40 * 86_400_000);
@@ -78,10 +85,8 @@ describe("a whisper model's encoder in ONNX form", () => {
   });
 
   test.each(["encoder.onnx", "weights.bin", "sha256"])("is made again where its %s was changed", async (name) => {
-    using directory = temporaryDirectory();
-    const encoders = join(directory.path, "encoders");
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
+    using here = place();
+    const { ggml, encoders } = here;
     const path = await makeEncoder(ggml, "float", encoders);
     expect(await isSoundEncoder(path)).toBe(true);
     const file = join(dirname(path), name);
@@ -99,10 +104,8 @@ describe("a whisper model's encoder in ONNX form", () => {
     ["int8", 8, 2, "heads are not 64"],
     ["int8", 64, 1, "no multiple of 128"],
   ])("is refused in %s for the width %i with %i heads", async (form, width, heads, message) => {
-    using directory = temporaryDirectory();
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, { ...tinyModel(width), heads });
-    await expect(makeEncoder(ggml, form, join(directory.path, "encoders"))).rejects.toThrow(message);
+    using here = place({ ...tinyModel(width), heads });
+    await expect(makeEncoder(here.ggml, form, here.encoders)).rejects.toThrow(message);
   });
 
   test.each<[string, (path: string) => void, string]>([
@@ -116,10 +119,8 @@ describe("a whisper model's encoder in ONNX form", () => {
       "has no encoder.conv2.bias",
     ],
   ])("is refused for %s and leaves no files", async (_, spoil, message) => {
-    using directory = temporaryDirectory();
-    const encoders = join(directory.path, "encoders");
-    const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
+    using here = place();
+    const { ggml, encoders } = here;
     spoil(ggml);
     await expect(makeEncoder(ggml, "float", encoders)).rejects.toThrow(message);
     await makeEncoder(ggml, "float", encoders).catch(() => {});

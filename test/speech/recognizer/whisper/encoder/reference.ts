@@ -1,4 +1,4 @@
-import type { TinyModel } from "./tiny-model.ts";
+import type { TinyModel } from "../../../../support/tiny-whisper.ts";
 
 type Matrix = number[][];
 

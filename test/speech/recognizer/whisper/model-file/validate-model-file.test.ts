@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { truncateSync } from "node:fs";
 import { available } from "../../../../../harness/checkout.ts";
-import { temporaryDirectory } from "../../../../../harness/temporary-directory.ts";
-import { type ModelBytes, smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
-import { ModelFileError } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
+import type { ModelBytes } from "../../../../../harness/ggml-model.ts";
+import { smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
-import { basePath } from "../support.ts";
+import { basePath } from "../../../../support/whisper.ts";
+import { refusal as refusalBy, withFile } from "../../refusal.ts";
 
 const model = smallWhisper();
 /** Numbers of the file by their index: magic and sizes, mel filters, words, lengths of words, tensors. */
@@ -37,17 +36,8 @@ const text =
   };
 
 function refusal(spoil: Spoil): string {
-  using directory = temporaryDirectory();
-  const path = join(directory.path, "model.bin");
   const copy: Buffer = Buffer.from(model.bytes);
-  writeFileSync(path, spoil(copy) ?? copy);
-  try {
-    validateModelFile(path);
-  } catch (error) {
-    if (error instanceof ModelFileError) return error.message;
-    throw error;
-  }
-  return "";
+  return refusalBy(spoil(copy) ?? copy, validateModelFile);
 }
 
 describe("a model file", () => {
@@ -109,12 +99,10 @@ describe("a model file", () => {
   });
 
   test("that claims to be as large as it is, all of it holes, is refused without reading it", () => {
-    using directory = temporaryDirectory();
-    const path = join(directory.path, "model.bin");
-    const file = openSync(path, "w");
-    writeSync(file, model.bytes.subarray(0, firstTensor));
-    ftruncateSync(file, 2 ** 42);
-    expect(() => validateModelFile(path)).toThrow("dimensions is 0, not 1 to 4");
+    withFile(model.bytes.subarray(0, firstTensor), (path) => {
+      truncateSync(path, 2 ** 42);
+      expect(() => validateModelFile(path)).toThrow("dimensions is 0, not 1 to 4");
+    });
   });
 
   test.skipIf(!available("the base model's tensors", basePath))("of OpenAI's is accepted", () => {

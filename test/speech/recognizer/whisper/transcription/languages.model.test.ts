@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WhisperState } from "../../../../../src/speech/recognizer/whisper/index.ts";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
-import { segmentOf, spread } from "./support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../../support/whisper.ts";
+import { soundAt } from "../../../sound-at.ts";
+import { segmentOf, spread, textOf } from "./support.ts";
 
 setDefaultTimeout(240_000);
 
@@ -59,11 +59,6 @@ function stateThatTranslates(spoken: string, confidence: number, right = 0.9) {
   return { state, calls };
 }
 
-const textOf = (utterances: { words: { text: string }[] }[]) =>
-  utterances
-    .flatMap(({ words }) => words.map((word) => word.text))
-    .join("")
-    .trim();
 const options = { language: "de", threads: 1, mayChangeLanguage: true } as const;
 const de = (from: number, to: number) => ({ language: "de", from, to });
 const en = (from: number, to: number) => ({ language: "en", from, to });

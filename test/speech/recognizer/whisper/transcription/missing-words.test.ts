@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { missingSeconds } from "../../../../../src/speech/recognizer/whisper/transcription/missing-words.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
+import { soundAt } from "../../../sound-at.ts";
 import { spread } from "./support.ts";
 
 const before = spread("a sentence that was heard", 0.5, 3);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseParts } from "../../../../../src/speech/recognizer/whisper/transcription/language-parts.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
+import { soundAt } from "../../../sound-at.ts";
 
 const sounds = (...spans: [number, number][]) => soundAt(spans.at(-1)?.[1] ?? 0, ...spans);
 

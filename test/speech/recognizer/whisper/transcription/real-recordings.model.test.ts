@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WhisperState } from "../../../../../src/speech/recognizer/whisper/index.ts";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../../support/whisper.ts";
 
 const dialogue = "dialogue/dlg-05-3spk-FFF.flac";
 const jfk = "formats/jfk.flac";

@@ -4,13 +4,8 @@ import {
   findRepetitions,
   withoutImpossibleCopies,
 } from "../../../../../src/speech/recognizer/whisper/transcription/repetitions.ts";
-import { spread } from "./support.ts";
+import { spread, textOf } from "./support.ts";
 
-const textOf = (words: readonly { text: string }[]) =>
-  words
-    .map((word) => word.text)
-    .join("")
-    .trim();
 const times = (count: number, phrase: string) => Array.from({ length: count }, () => phrase).join(" ");
 
 describe("repetitions", () => {

@@ -38,3 +38,12 @@ export function scriptedState(...answers: WhisperSegment[][]) {
   };
   return { state, calls };
 }
+
+/** Returns the text of words, or of utterances. */
+export function textOf(parts: readonly ({ text: string } | { words: readonly { text: string }[] })[]): string {
+  const words = parts.flatMap((part) => ("words" in part ? part.words : [part]));
+  return words
+    .map(({ text }) => text)
+    .join("")
+    .trim();
+}

@@ -1,18 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
-import { scriptedState, segmentOf, spread } from "./support.ts";
+import { soundAt } from "../../../sound-at.ts";
+import { scriptedState, segmentOf, spread, textOf } from "./support.ts";
 
 const options = { language: "en", threads: 1 } as const;
 const speech = soundAt(12, [0.5, 5.5], [6, 11.5]);
-const first = spread("The first sentence is of some words of some length.", 0.5, 5.5);
-const second = spread("The other sentence has about as many other words.", 6, 11.5);
-const textOf = (utterances: { words: { text: string }[] }[]) =>
-  utterances
-    .flatMap(({ words }) => words.map((word) => word.text))
-    .join("")
-    .trim();
-const both = "The first sentence is of some words of some length. The other sentence has about as many other words.";
+const firstText = "The first sentence is of some words of some length.";
+const otherText = "The other sentence has about as many other words.";
+const first = spread(firstText, 0.5, 5.5);
+const second = spread(otherText, 6, 11.5);
+const both = `${firstText} ${otherText}`;
 
 describe("a chunk", () => {
   test("without doubts is transcribed once", async () => {
@@ -33,7 +30,7 @@ describe("a chunk", () => {
   });
 
   test("that lacks a sentence in both passes is transcribed again in the span without words", async () => {
-    const alone = spread("The other sentence has about as many other words.", 0.3, 5.5);
+    const alone = spread(otherText, 0.3, 5.5);
     const { state, calls } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(alone)]);
     const utterances = await transcribeChunk(state, speech, options);
     expect(textOf(utterances)).toBe(both);
@@ -44,15 +41,13 @@ describe("a chunk", () => {
   test("gets no hallucinated words in its span without words", async () => {
     const guess = spread("Thank you.", 0.3, 1, 0.3);
     const { state } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(guess)]);
-    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
-      "The first sentence is of some words of some length.",
-    );
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(firstText);
   });
 
   test("with a loop in both passes is transcribed in two parts, split in a pause", async () => {
     const loop = spread(Array.from({ length: 9 }, () => "other words").join(" "), 6, 11.5);
     const looping = () => [segmentOf([...first, ...loop])];
-    const other = spread("The other sentence has about as many other words.", 0.25, 5.75);
+    const other = spread(otherText, 0.25, 5.75);
     const { state, calls } = scriptedState(looping(), looping(), [segmentOf(first)], [segmentOf(other)]);
     const utterances = await transcribeChunk(state, speech, options);
     expect(textOf(utterances)).toBe(both);
@@ -74,11 +69,9 @@ describe("a chunk", () => {
       reading(),
       reading(),
       [segmentOf(spread(song, 0.5, 5.5))],
-      [segmentOf(spread("The other sentence has about as many other words.", 0.25, 5.75))],
+      [segmentOf(spread(otherText, 0.25, 5.75))],
     );
-    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
-      `${song} The other sentence has about as many other words.`,
-    );
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(`${song} ${otherText}`);
   });
 
   test("with a sentence drawn out over an equal one is transcribed in two parts and has both", async () => {
@@ -122,9 +115,7 @@ describe("a chunk", () => {
   test("loses a hallucinated sentence and keeps the others", async () => {
     const guess = spread("Thanks for watching this video.", 6, 11.5, 0.2);
     const { state } = scriptedState([segmentOf([...first, ...guess])], [segmentOf([...first, ...guess])]);
-    expect(textOf(await transcribeChunk(state, speech, options))).toBe(
-      "The first sentence is of some words of some length.",
-    );
+    expect(textOf(await transcribeChunk(state, speech, options))).toBe(firstText);
   });
 
   test.each([
@@ -144,13 +135,11 @@ describe("a chunk", () => {
 
   test("that is aborted throws", async () => {
     const { state } = scriptedState([segmentOf(first)]);
-    const aborted = async () => ({ aborted: true, segments: [] });
-    const reading = { transcribe: (...call: Parameters<typeof state.transcribe>) => state.transcribe(...call) };
-    const readings = [reading.transcribe, aborted];
     let calls = 0;
     const failing = {
-      detectLanguage: state.detectLanguage,
-      transcribe: (...call: Parameters<typeof state.transcribe>) => (readings[calls++] ?? aborted)(...call),
+      ...state,
+      transcribe: async (...call: Parameters<typeof state.transcribe>) =>
+        calls++ === 0 ? await state.transcribe(...call) : { aborted: true, segments: [] },
     };
     await expect(transcribeChunk(failing, speech, options)).rejects.toThrow("aborted");
   });

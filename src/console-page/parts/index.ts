@@ -1,6 +1,0 @@
-export { Dialog, FormDialog } from "./dialog.tsx";
-export { Options, SearchField } from "./fields.tsx";
-export { Icon, IconButton, Logo } from "./icons.tsx";
-export { Figure, Meter, ProgressBar } from "./meters.tsx";
-export { Problem, useTitle } from "./problem.tsx";
-export { Ago, MarkedText, Moment, OwnerName, recordingName, StatusText, statusText } from "./recording-texts.tsx";

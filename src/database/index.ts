@@ -1,0 +1,16 @@
+export { deleteSome } from "./bounded-deletes.ts";
+export { BackupError, copyDatabase, type DatabaseFacts, databaseFacts } from "./copy-database.ts";
+export {
+  openDatabase,
+  openDatabaseOf,
+  preparedFor,
+  readDatabase,
+  type Store,
+  transact,
+  type Writer,
+} from "./database.ts";
+export { databaseState, hasTable, MigrationError, migrate, migrationsUpTo, pendingMigrations } from "./migrate.ts";
+export type { Recording } from "./schema.ts";
+export * as tables from "./schema.ts";
+export * as values from "./stored-values.ts";
+export { deferSync, truncateLog } from "./write-ahead-log.ts";

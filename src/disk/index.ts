@@ -1,0 +1,12 @@
+export { DiskSpace, type Reservation } from "./disk-space.ts";
+export {
+  databaseTrouble,
+  MachineError,
+  type MachineTrouble,
+  type MachineTroubleKind,
+  machineTrouble,
+  machineTroubles,
+  probeWriting,
+} from "./machine-trouble.ts";
+export { NewFile } from "./new-file.ts";
+export { WorkReservations } from "./work-reservations.ts";

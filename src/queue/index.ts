@@ -1,0 +1,2 @@
+export { type Outcome, SuspendError } from "./outcome.ts";
+export { RecordingQueue } from "./queue.ts";

@@ -1,0 +1,5 @@
+export { findAll, foldText, type TextSpan } from "./folded-text.ts";
+export { type SearchPage, searchRecordings } from "./search.ts";
+export { indexMissing, indexRecording, removeSearchable, renewSearchable, updateSearchable } from "./search-index.ts";
+export { SearchQuery, spaceless } from "./search-query.ts";
+export { snippetOf } from "./snippet.ts";

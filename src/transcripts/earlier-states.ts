@@ -1,0 +1,140 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { and, desc, eq, gt, lt } from "drizzle-orm";
+import { type Store, tables, type Writer } from "../database/index.ts";
+import { latestRevision, type TranscriptFacts } from "../segments/index.ts";
+import { type Change, type CorrectedSegment, compareStates, type Difference } from "./changes.ts";
+import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
+import { changesOf } from "./revisions.ts";
+
+const { revisions } = tables;
+
+/** Number of revisions that are undone between two turns of the event loop. */
+const BATCH = 100;
+
+/** The differences between a transcript as it was after a revision and as it is now. */
+export interface Comparison {
+  readonly differences: readonly Difference[];
+  /** Speakers of the earlier state, in order of first appearance. */
+  readonly speakersBefore: readonly number[];
+}
+
+/**
+ * Compares the transcript after a revision, or as recognized (0), with the one at the time of the call.
+ * @throws as `stateAfter`
+ */
+export async function compareRevision(store: Store, recordingId: string, number: number): Promise<Comparison> {
+  const isCorrected = latestRevision(store, recordingId).revision > 0;
+  const latest = isCorrected ? new CorrectedRows(store, recordingId).all() : null;
+  const undoing = undoingTo(store, recordingId, number, latest);
+  let step = undoing.next();
+  while (step.done !== true) {
+    await yieldToEventLoop();
+    step = undoing.next();
+  }
+  const before = step.value.segments;
+  return {
+    differences: latest === null ? [] : compareStates(before, latest),
+    speakersBefore: [...new Set(before.map(({ speaker }) => speaker))],
+  };
+}
+
+/** A transcript as it was after a revision. */
+interface EarlierTranscript {
+  readonly segments: readonly CorrectedSegment[];
+  /** The facts about it, if another whole transcript has replaced it since; else null. */
+  readonly facts: TranscriptFacts | null;
+}
+
+/**
+ * Returns a transcript as it was after a revision; 0: as recognized.
+ * @param latest the segments as they are now
+ * @throws {CorrectionError} `no_such_revision` if the revision is not stored, or not any more
+ */
+export function stateAfter(
+  writer: Writer,
+  recordingId: string,
+  number: number,
+  latest: readonly CorrectedSegment[],
+): EarlierTranscript {
+  const undoing = undoingTo(writer, recordingId, number, latest);
+  for (;;) {
+    const step = undoing.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/**
+ * Undoes the revisions after one in steps, between which others may correct the transcript: only the latest revision
+ * can still change, and the first step has read it.
+ * @param latest the segments when the first step begins; not needed for the recognized transcript
+ */
+function* undoingTo(
+  writer: Writer,
+  recordingId: string,
+  number: number,
+  latest: readonly CorrectedSegment[] | null,
+): Generator<void, EarlierTranscript> {
+  const recognized = () => recognizedSegments(writer, recordingId);
+  if (number === 0 || latest === null) {
+    // If another whole transcript has replaced it, the state has its facts.
+    return { segments: recognized(), facts: latestRevision(writer, recordingId).state?.recognized ?? null };
+  }
+  const state = new EarlierState(latest, recognized);
+  for (let reached = Number.MAX_SAFE_INTEGER; ; ) {
+    const later = writer
+      .select({ number: revisions.number })
+      .from(revisions)
+      .where(and(eq(revisions.recordingId, recordingId), gt(revisions.number, number), lt(revisions.number, reached)))
+      .orderBy(desc(revisions.number))
+      .limit(BATCH)
+      .all();
+    for (const revision of later) {
+      // One at a time: the changes of a revision may take megabytes.
+      state.undo(changesOf(writer, recordingId, revision.number));
+      reached = revision.number;
+    }
+    // The oldest revisions are removed first, so that none is missing as long as this one is there.
+    changesOf(writer, recordingId, number);
+    if (later.length < BATCH) return { segments: state.segments(), facts: state.facts };
+    yield;
+  }
+}
+
+/** A transcript of which changes are undone, the latest first. */
+class EarlierState {
+  #segments: CorrectedSegment[];
+  readonly #recognized: () => CorrectedSegment[];
+  /** The facts about the transcript, if another whole one has replaced it. */
+  facts: TranscriptFacts | null = null;
+  /** Speakers of segments before the undone changes, by id. One pass at the end is enough for all changes. */
+  readonly #speakers = new Map<number, number>();
+
+  constructor(latest: readonly CorrectedSegment[], recognized: () => CorrectedSegment[]) {
+    this.#segments = [...latest];
+    this.#recognized = recognized;
+  }
+
+  /** Undoes changes, which are given in the order in which they were made. */
+  undo(changes: readonly Change[]): void {
+    for (const change of changes.toReversed()) {
+      if (change.kind === "segments") {
+        this.#segments.splice(change.index, change.inserted.length, ...change.removed);
+        for (const { id } of change.removed) this.#speakers.delete(id);
+      } else if (change.kind === "whole") {
+        this.#segments = change.removed === null ? this.#recognized() : [...change.removed];
+        this.#speakers.clear();
+        this.facts = change.facts;
+      } else {
+        for (const [place, id] of change.ids.entries()) this.#speakers.set(id, change.from[place] ?? change.to);
+      }
+    }
+  }
+
+  /** Returns the segments as they were before the changes. */
+  segments(): CorrectedSegment[] {
+    return this.#segments.map((segment) => {
+      const speaker = this.#speakers.get(segment.id);
+      return speaker === undefined ? segment : { ...segment, speaker };
+    });
+  }
+}

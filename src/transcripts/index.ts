@@ -1,0 +1,19 @@
+export { applyRerun } from "./correct.ts";
+export { recognizedSegments } from "./corrected-rows.ts";
+export {
+  type Corrected,
+  type Correcting,
+  type Correction,
+  CorrectionError,
+  type CorrectionRefusal,
+  correctionSchema,
+  placeSchema,
+  type Replacement,
+  replacementSchema,
+} from "./correction.ts";
+export type { Comparison } from "./earlier-states.ts";
+export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
+export type { LaterChanges } from "./revisions.ts";
+export { speakerIndex, speakerLabel } from "./speakers.ts";
+export { Transcript } from "./transcript.ts";
+export { placeWords } from "./word-times.ts";
