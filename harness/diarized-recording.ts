@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { blockCount } from "../src/blocks/index.ts";
 import { programFiles } from "../src/program/index.ts";
 import {
@@ -16,6 +13,7 @@ import { openDiarizationModels } from "../src/speech/index.ts";
 import { type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
 import { corpusPath } from "./checkout.ts";
 import { runFfmpeg } from "./sample-recordings.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 export const audioDirectory = corpusPath("");
 
@@ -33,24 +31,20 @@ export async function decode(recording: string, target: string, filters = "anull
 
 /** Runs every step over a PCM file, in a directory of its own that is removed afterwards. @param bounds of the speakers */
 export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: Parameters<typeof cluster>[1]) {
-  const directory = await mkdtemp(join(tmpdir(), "diarization-"));
-  try {
-    const area = { directory, pcm };
-    const started = performance.now();
-    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
-    const regions = await speechRegions(area);
-    const detected = performance.now();
-    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
-    const embedded = performance.now();
-    const turns = await cluster(area, bounds);
-    const milliseconds = {
-      detect: detected - started,
-      embed: embedded - detected,
-      cluster: performance.now() - embedded,
-    };
-    const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
-    return { regions, chunks, turns, voices: await speakerVoices(area, turns), milliseconds };
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  using directory = temporaryDirectory();
+  const area = { directory: directory.path, pcm };
+  const started = performance.now();
+  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+  const regions = await speechRegions(area);
+  const detected = performance.now();
+  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
+  const embedded = performance.now();
+  const turns = await cluster(area, bounds);
+  const milliseconds = {
+    detect: detected - started,
+    embed: embedded - detected,
+    cluster: performance.now() - embedded,
+  };
+  const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
+  return { regions, chunks, turns, voices: await speakerVoices(area, turns), milliseconds };
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { wave } from "./bad-files/wave.ts";
 import { mediaToolPath } from "./checkout.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 export { ffmpegPath as FFMPEG, mediaToolPath as MEDIA_TOOL } from "./checkout.ts";
 
@@ -16,12 +16,8 @@ export function available(path: string, what: string): boolean {
 
 /** Runs a test body in its own folder, which is removed afterwards. */
 export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
-  try {
-    return await body(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  using folder = temporaryDirectory();
+  return await body(folder.path);
 }
 
 /** Makes a file with ffmpeg's signal generators, for example with `lavfi("sine=duration=2")` as input. */

@@ -40,7 +40,7 @@ export class TestServer implements AsyncDisposable {
   readonly #reusesSelfTests: boolean;
   readonly #log: LogLine[] = [];
   #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
-  #collected: Promise<void> = Promise.resolve();
+  #endChild: ReturnType<typeof collectLog> = async () => 0;
   #origin = "";
   #directory: ReturnType<typeof temporaryDirectory> | null = null;
 
@@ -110,7 +110,7 @@ export class TestServer implements AsyncDisposable {
     this.#child = child;
     TestServer.running.add(this);
     this.#origin = "";
-    this.#collected = this.#collect(child.stderr);
+    this.#endChild = collectLog(child, this.#log);
     for await (const line of lines(child.stdout)) {
       const origin = /^transcribe serves (https?:\/\/\S+)\/api\/public\/v1$/.exec(line)?.[1];
       if (origin !== undefined) this.#origin = origin;
@@ -209,21 +209,27 @@ export class TestServer implements AsyncDisposable {
   }
 
   async #end(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
-    const child = this.#child;
-    if (child === null) throw new Error("the server does not run");
-    const collected = this.#collected;
-    child.kill(signal);
-    const exitCode = await child.exited;
-    // The last lines may still be in the pipe, which a child process of the server may hold open.
-    await Promise.race([collected, Bun.sleep(5000)]);
+    if (this.#child === null) throw new Error("the server does not run");
+    const exitCode = await this.#endChild(signal);
     this.#child = null;
     TestServer.running.delete(this);
     return exitCode;
   }
+}
 
-  async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const line of logLines(stream)) this.#log.push(line);
-  }
+/** Collects the log lines of a process. @returns a function that ends the process and returns its exit code */
+export function collectLog(child: Subprocess<"ignore", "pipe" | "ignore", "pipe">, log: LogLine[]) {
+  const collect = async () => {
+    for await (const line of logLines(child.stderr)) log.push(line);
+  };
+  const collected = collect();
+  return async (signal: NodeJS.Signals): Promise<number> => {
+    child.kill(signal);
+    const exitCode = await child.exited;
+    // The last lines may still be in the pipe, which a child of the process may hold open.
+    await Promise.race([collected, Bun.sleep(5000)]);
+    return exitCode;
+  };
 }
 
 export async function* logLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<LogLine> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { DataDirectory } from "../src/storage/index.ts";
 import { programCommand } from "./program.ts";
-import { environmentWith, killedWithParent, type LogLine, logLines } from "./server.ts";
+import { collectLog, environmentWith, killedWithParent, type LogLine } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface TestWorkerOptions {
@@ -25,7 +25,7 @@ export class TestWorker implements AsyncDisposable {
   readonly #directory = temporaryDirectory();
   readonly #start: () => Subprocess<"ignore", "ignore", "pipe">;
   #child: Subprocess<"ignore", "ignore", "pipe">;
-  #collected: Promise<void>;
+  #end: ReturnType<typeof collectLog>;
 
   constructor({ args, environment = {}, verdictsOf, place = (command) => [...command] }: TestWorkerOptions) {
     const { verdicts } = new DataDirectory(verdictsOf);
@@ -39,13 +39,13 @@ export class TestWorker implements AsyncDisposable {
         stdio: ["ignore", "ignore", "pipe"],
       });
     this.#child = this.#start();
-    this.#collected = this.#collect();
+    this.#end = collectLog(this.#child, this.log);
   }
 
   /** Starts another process on the data directory, after the previous one has exited. */
   restart(): void {
     this.#child = this.#start();
-    this.#collected = this.#collect();
+    this.#end = collectLog(this.#child, this.log);
   }
 
   /** Resolves with the exit code when the process exits. */
@@ -67,20 +67,12 @@ export class TestWorker implements AsyncDisposable {
   }
 
   /** Ends the worker. @returns its exit code */
-  async end(signal: NodeJS.Signals): Promise<number> {
-    this.#child.kill(signal);
-    const exitCode = await this.#child.exited;
-    // A child process of a killed worker may hold the pipe open for a moment.
-    await Promise.race([this.#collected, Bun.sleep(5000)]);
-    return exitCode;
+  end(signal: NodeJS.Signals): Promise<number> {
+    return this.#end(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.end("SIGKILL");
     this.#directory[Symbol.dispose]();
-  }
-
-  async #collect(): Promise<void> {
-    for await (const line of logLines(this.#child.stderr)) this.log.push(line);
   }
 }

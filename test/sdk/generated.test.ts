@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { operations } from "../../src/http/api/operations.ts";
-import { generatedFiles, sdkFolder } from "../../tools/development/sdk/generate.ts";
+import { generatedFiles, sdkFolder } from "../../tools/development/sdk/packages.ts";
 
 const files = generatedFiles();
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { packPython, packTypescript } from "../../tools/development/sdk/pack.ts";
+import { packPython, packTypescript } from "../../tools/development/sdk/packages.ts";
 import { CommandError, runCommand } from "../../tools/shared/run-command.ts";
 
 /** A program that runs scripts with an installed client package. */

@@ -1,6 +1,6 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { nativeDirectory, repository } from "../../native/build.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
 import { patchFiles, whisperSource } from "../../native/steps/source.ts";
@@ -16,26 +16,23 @@ const PATCHED_PARTS = ["CMakeLists.txt", "ggml", "include", "src"];
  * were, so that later patches can still be checked.
  */
 async function checkPatches(tree: string): Promise<boolean> {
-  const copy = await mkdtemp(join(tmpdir(), "transcribe-patches-"));
-  try {
-    for (const part of PATCHED_PARTS) await cp(join(tree, part), join(copy, part), { recursive: true });
-    const patches = [...(await patchFiles(nativeDirectory)), ...(await patchFiles(join(nativeDirectory, "vulkan")))];
-    let failed = 0;
-    for (const patch of patches) {
-      const name = relative(nativeDirectory, patch);
-      try {
-        await applyPatch(copy, await readFile(patch, "utf8"));
-        console.log(`applies  ${name}`);
-      } catch (error) {
-        failed++;
-        console.log(`FAILS    ${name}: ${messageOf(error)}`);
-      }
+  using directory = temporaryDirectory();
+  const copy = directory.path;
+  for (const part of PATCHED_PARTS) await cp(join(tree, part), join(copy, part), { recursive: true });
+  const patches = [...(await patchFiles(nativeDirectory)), ...(await patchFiles(join(nativeDirectory, "vulkan")))];
+  let failed = 0;
+  for (const patch of patches) {
+    const name = relative(nativeDirectory, patch);
+    try {
+      await applyPatch(copy, await readFile(patch, "utf8"));
+      console.log(`applies  ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`FAILS    ${name}: ${messageOf(error)}`);
     }
-    console.log(`${patches.length - failed} of ${patches.length} patches apply to ${basename(tree)}`);
-    return failed === 0;
-  } finally {
-    await rm(copy, { recursive: true, force: true });
   }
+  console.log(`${patches.length - failed} of ${patches.length} patches apply to ${basename(tree)}`);
+  return failed === 0;
 }
 
 const command = defineCommand({

@@ -6,8 +6,7 @@ import { root } from "../../shared/checkout.ts";
 import { addChecksum } from "../../shared/checksums.ts";
 import { defineCommand, runCommandLine } from "../../shared/command.ts";
 import { flag } from "../../shared/options.ts";
-import { generate } from "./generate.ts";
-import { packPython, packTypescript } from "./pack.ts";
+import { generate, packPython, packTypescript } from "./packages.ts";
 
 const command = defineCommand({
   name: "scripts/sdk",

@@ -1,12 +1,34 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { loadSettings } from "../../../src/config/index.ts";
+import { openApiDocument } from "../../../src/http/api/openapi/index.ts";
 import { programVersion } from "../../../src/program/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { askPython, installPythonPackages } from "../../shared/python.ts";
 import { runCommand } from "../../shared/run-command.ts";
-import { sdkFolder } from "./generate.ts";
+import { describeApi } from "./describe-api.ts";
+import { pythonOperations, pythonTypes } from "./python.ts";
+import { typescriptOperations, typescriptTypes } from "./typescript.ts";
+
+export const sdkFolder = join(root, "sdk");
+
+/** Returns the generated files of the client packages by their paths in the folder `sdk`. */
+export function generatedFiles(): Readonly<Record<string, string>> {
+  const { limits } = loadSettings({ file: undefined, environment: {}, flags: {} });
+  const api = describeApi(openApiDocument(limits, []));
+  return {
+    "typescript/src/types.ts": typescriptTypes(api),
+    "typescript/src/operations.ts": typescriptOperations(api),
+    "python/transcribe_sdk/types.py": pythonTypes(api),
+    "python/transcribe_sdk/operations.py": pythonOperations(api),
+  };
+}
+
+export async function generate(): Promise<void> {
+  for (const [path, text] of Object.entries(generatedFiles())) await Bun.write(join(sdkFolder, path), text);
+}
 
 /** Version in the sources of both packages, which packing replaces. */
 const PLACEHOLDER = '"0.0.0"';
@@ -38,14 +60,11 @@ export async function packPython(to: string, cacheRoot: string): Promise<string>
 
 /** Copies a package, enters the program's version, adds the licence, and removes the copy after the work. */
 async function withCopy<T>(language: string, manifest: string, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "transcribe-sdk-"));
-  try {
-    await cp(join(sdkFolder, language), folder, { recursive: true });
-    await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
-    const file = Bun.file(join(folder, manifest));
-    await file.write((await file.text()).replace(PLACEHOLDER, JSON.stringify(programVersion)));
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  using copy = temporaryDirectory();
+  const folder = copy.path;
+  await cp(join(sdkFolder, language), folder, { recursive: true });
+  await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const file = Bun.file(join(folder, manifest));
+  await file.write((await file.text()).replace(PLACEHOLDER, JSON.stringify(programVersion)));
+  return await work(folder);
 }
