@@ -1,10 +1,15 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../harness/der.ts";
-import { audioDirectory, decode, openModels } from "../../harness/diarized-recording.ts";
+import {
+  audioDirectory,
+  cluster,
+  decode,
+  embedVoices,
+  minSimilarity,
+  openModels,
+} from "../../harness/diarized-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { blockCount } from "../../src/blocks/index.ts";
-import { cluster, detectBlock, embedBlock, minSimilarity } from "../../src/speech/diarization/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 import { type Reference, readCorpus, roomMeetings } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
@@ -95,9 +100,7 @@ async function prepare(folder: string): Promise<Prepared[]> {
     const directory = join(folder, String(index));
     await mkdir(directory);
     const area = { directory, pcm: await decode(reference.file, join(directory, "pcm")) };
-    const blocks = Array.from({ length: blockCount(area.pcm.sampleCount) }, (_, block) => block);
-    for (const block of blocks) await detectBlock(models, area, block);
-    for (const block of blocks) await embedBlock(models, area, block);
+    await embedVoices(models, area);
     prepared.push({ reference, area });
   }
   await models.dispose();
