@@ -5,15 +5,19 @@ import {
   type DiarizationModels,
   detectBlock,
   embedBlock,
+  minSimilarity,
   packChunks,
   speakerVoices,
   speechRegions,
 } from "../src/speech/diarization/index.ts";
 import { openDiarizationModels } from "../src/speech/index.ts";
-import { type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
+import { type PcmFile, SAMPLE_RATE, type WorkArea } from "../src/timeline/index.ts";
 import { corpusPath } from "./checkout.ts";
 import { runFfmpeg } from "./sample-recordings.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
+
+/** What a measurement varies: the last step, and its thresholds. */
+export { cluster, minSimilarity };
 
 export const audioDirectory = corpusPath("");
 
@@ -34,10 +38,10 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: 
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm };
   const started = performance.now();
-  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+  await forEachBlock(area, (block) => detectBlock(models, area, block));
   const regions = await speechRegions(area);
   const detected = performance.now();
-  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
+  await forEachBlock(area, (block) => embedBlock(models, area, block));
   const embedded = performance.now();
   const turns = await cluster(area, bounds);
   const milliseconds = {
@@ -47,4 +51,14 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: 
   };
   const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
   return { regions, chunks, turns, voices: await speakerVoices(area, turns), milliseconds };
+}
+
+/** Runs all steps before the clustering over the PCM file of a work area. */
+export async function embedVoices(models: DiarizationModels, area: WorkArea): Promise<void> {
+  await forEachBlock(area, (block) => detectBlock(models, area, block));
+  await forEachBlock(area, (block) => embedBlock(models, area, block));
+}
+
+async function forEachBlock({ pcm }: WorkArea, run: (block: number) => Promise<void>): Promise<void> {
+  for (let block = 0; block < blockCount(pcm.sampleCount); block++) await run(block);
 }

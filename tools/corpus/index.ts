@@ -2,6 +2,7 @@
 export { concatenate, type Excerpt, makeSilence, mix, type Part, repeat, type Sound, samplesOf } from "./audio.ts";
 export { fasterWhisperVersion, installFasterWhisper } from "./faster-whisper.ts";
 export { type Group, type Reference, readCorpus, recordingsWithoutSpeech, type SpokenTurn } from "./references.ts";
+export { type RoomMeeting, type RoomPart, roomMeetings, roomParts } from "./rooms.ts";
 export { installScorer, type Normalise, type Scoring } from "./scorer.ts";
 export { corpusOption, hasCorpus, readSelected, requireCorpus, selectorOf } from "./selection.ts";
 export { errorsBetween, errorsIn, isByCharacter, type Rate, sum, unitsOf } from "./word-errors.ts";

@@ -15,5 +15,6 @@ export { embedSentences } from "./embed-sentences.ts";
 export { type DiarizationModels, embed, openDiarizationModels, type SpeakerModelAddon, segment } from "./models.ts";
 export { readPcm } from "./read-pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
+export { minSimilarity } from "./similarity.ts";
 export { speakerVoices } from "./speaker-voices.ts";
 export { knownSpeech, speechRegions } from "./speech-regions.ts";
