@@ -12,7 +12,6 @@ import {
 import { openDatabaseOf, type Store } from "../database/index.ts";
 import { serviceGroups } from "../install/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory } from "../storage/index.ts";
-import { valueOr } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 
 /** Settings that are flags of the commands that start a server. */
@@ -74,9 +73,16 @@ export function settingsOf(command: Command): Settings {
 export function settingsForAll(command: Command): Settings {
   const sources = settingsSourcesOf(command);
   const isNamed = command.opts().config !== undefined || process.env.TRANSCRIBE_CONFIG !== undefined;
-  const { file = "" } = sources;
-  const isReadable = valueOr(() => accessSync(file, constants.R_OK) === undefined, false);
-  return loadSettings(isNamed || isReadable ? sources : { ...sources, file: undefined });
+  return loadSettings(isNamed || isReadable(sources.file ?? "") ? sources : { ...sources, file: undefined });
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the sources of the settings for a command with the options of `addSettingsOptions`. */

@@ -18,7 +18,8 @@ export class Declarations {
   /** Declares a gauge. */
   gauge(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
     const collect = async () => {
-      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).set(value);
+      const series = await read();
+      replaceSeries(metric, series, ([value, ...labels]) => metric.labels(...labels).set(value));
     };
     const metric = new Gauge({ name, help, labelNames, registers: [this.registry], collect });
   }
@@ -26,7 +27,8 @@ export class Declarations {
   /** Declares a counter that is counted elsewhere. */
   readCounter(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
     const collect = async () => {
-      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).inc(value);
+      const series = await read();
+      replaceSeries(metric, series, ([value, ...labels]) => metric.labels(...labels).inc(value));
     };
     const metric = new Counter({ name, help, labelNames, registers: [this.registry], collect });
   }
@@ -44,15 +46,13 @@ export class Declarations {
   }
 }
 
-/** Resets a metric, and reads its series. */
-async function samplesOf(metric: Gauge | Counter, read: Read): Promise<readonly Sample[]> {
-  const series = await read();
+/** Replaces the series of a metric. Nothing waits meanwhile, because the metrics may be read several times at once. */
+function replaceSeries(metric: Gauge | Counter, series: Series, add: (sample: Sample) => void): void {
+  const samples: readonly Sample[] = typeof series === "number" ? [[series]] : (series ?? []);
   metric.reset();
-  if (typeof series === "number") return [[series]];
-  const samples = series ?? [];
   // A reset metric without labels reads 0, so its series is removed.
   if (samples.length === 0) metric.remove({});
-  return samples;
+  for (const sample of samples) add(sample);
 }
 
 /** A label value and its count. */

@@ -1,7 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, chownSync, lchownSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { resultOf } from "../../harness/processes.ts";
 import { programCommand } from "../../harness/program.ts";
+import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Commands, shapes } from "./support.ts";
@@ -95,6 +97,21 @@ describe.skipIf(!isRoot)("a data directory in the client's current directory", (
       await Promise.all([note.stop(true), settings.stop(true)]);
     }
   });
+});
+
+test.skipIf(!isRoot || !canMount)("a client uses the service's settings file", async () => {
+  using parent = temporaryDirectory();
+  const etc = join(parent.path, "etc/transcribe");
+  mkdirSync(etc, { recursive: true });
+  writeFileSync(join(etc, "transcribe.toml"), "[server]\nport = 9\n");
+  const steps = 'mount --bind "$0" /etc\nexec "$@"';
+  const command = ["unshare", "--mount", "sh", "-ec", steps, join(parent.path, "etc"), ...programCommand("list")];
+  const env = { PATH: process.env.PATH, HOME: parent.path, TRANSCRIBE_API_KEY: "trs_secret" };
+  const { exitCode, stderr } = await resultOf(
+    Bun.spawn(command, { cwd: parent.path, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }),
+  );
+  expect(stderr).toContain("127.0.0.1:9");
+  expect(exitCode).toBe(4);
 });
 
 test("a file's name can't send control characters to the terminal", async () => {

@@ -69,6 +69,21 @@ test("gauges are read with their labels when the metrics are read", async () => 
   }
 });
 
+test("metrics that are read several times at once have the same values each time", async () => {
+  const measured = Bun.sleep(1).then(() => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }));
+  const metrics = metricsOf({ disk: () => measured });
+  for (const samples of await Promise.all([1, 2, 3].map(() => read(metrics)))) {
+    for (const expected of [
+      "transcribe_queue_oldest_waiting_seconds 61",
+      "transcribe_disk_free_bytes 1",
+      'transcribe_engine_decoder_steps_total{gpu="CUDA0"} 20',
+      'transcribe_folder_files_total{outcome="done"} 5',
+    ]) {
+      expect(samples).toContain(expected);
+    }
+  }
+});
+
 test("steps name their machine in a fleet only, and a fleet shows the round trip to its broker", async () => {
   const work = { step: "transcribe", device: "cpu", seconds: 2, audioSeconds: 10 };
   const alone = metricsOf();

@@ -75,12 +75,15 @@ function addCommand(): Command {
       positiveNumber,
     )
     .action(async (path: string, options: AddOptions, command: Command) => {
+      // Only this command needs the server, whose modules take longer to load than the others run. They are loaded before
+      // root becomes the directory's owner, who may not be able to read this program's files.
+      const server = await import("../../server/index.ts");
       const settings = dataSettingsOf(command);
       const dataDirectory = new DataDirectory(settings.storage.data_dir);
       const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, options.account);
       const workspace = givenOrNone(options.workspace, (name) => requireWorkspace(store, account, name));
-      const language = await givenOrNone(options.language, (code) => languageOf(code, settings, store));
+      const language = await givenOrNone(options.language, (code) => languageOf(code, server, settings, store));
       const target = givenOrNone(options.to, (to) => to);
       const wanted = { account, workspace, path, target, formats: options.format, language };
       const own = ownPlaces(settings, settingsFileOf(command));
@@ -164,9 +167,12 @@ function formatList(text: string): ExportFormat[] {
 }
 
 /** @throws {UsageError} when the speech model in use does not know the language */
-async function languageOf(text: string, settings: Settings, store: Store): Promise<string> {
-  // Loaded only here: the server's modules take longer to load than the other commands run.
-  const { openProgramParts, readSpeechModels } = await import("../../server/index.ts");
+async function languageOf(
+  text: string,
+  { openProgramParts, readSpeechModels }: typeof import("../../server/index.ts"),
+  settings: Settings,
+  store: Store,
+): Promise<string> {
   const { files, close } = await openProgramParts(settings);
   try {
     if (files instanceof Error) throw files;

@@ -48,10 +48,11 @@ export function correctionHandlers(
     changes: ({ id, query, viewer }) => changesFor(viewer(), id, query),
 
     revisions({ id, query: { before = null }, viewer }) {
-      const revisions = library.transcript(viewer(), id).revisions(before, PAGE_SIZE + 1);
+      const person = viewer();
+      const revisions = library.transcript(person, id).revisions(before, PAGE_SIZE + 1);
       const { entries, last } = PageFiller.fill(revisions, PAGE_SIZE, ({ number, author, at, action, segments }) => ({
         ...{ number, action, segments },
-        author: showAuthor(store, author, viewer()),
+        author: showAuthor(store, author, person),
         at: timestamp(at),
       }));
       return { revisions: entries, next_before: last?.number ?? null };
