@@ -18,7 +18,7 @@ export class Declarations {
   /** Declares a gauge. */
   gauge(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
     const collect = async () => {
-      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).set(value);
+      for (const [value, ...labels] of samplesOf(metric, await read())) metric.labels(...labels).set(value);
     };
     const metric = new Gauge({ name, help, labelNames, registers: [this.registry], collect });
   }
@@ -26,7 +26,7 @@ export class Declarations {
   /** Declares a counter that is counted elsewhere. */
   readCounter(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
     const collect = async () => {
-      for (const [value, ...labels] of await samplesOf(metric, read)) metric.labels(...labels).inc(value);
+      for (const [value, ...labels] of samplesOf(metric, await read())) metric.labels(...labels).inc(value);
     };
     const metric = new Counter({ name, help, labelNames, registers: [this.registry], collect });
   }
@@ -44,9 +44,11 @@ export class Declarations {
   }
 }
 
-/** Resets a metric, and reads its series. */
-async function samplesOf(metric: Gauge | Counter, read: Read): Promise<readonly Sample[]> {
-  const series = await read();
+/**
+ * Resets a metric, and returns its series, which the caller sets at once: if others could read the metrics meanwhile,
+ * they would miss the series, or count twice.
+ */
+function samplesOf(metric: Gauge | Counter, series: Series): readonly Sample[] {
   metric.reset();
   if (typeof series === "number") return [[series]];
   const samples = series ?? [];
