@@ -1,8 +1,8 @@
-/** A recording that waits for a slot. */
+/** A recording that waits for a slot, or for its download. */
 export interface Waiting {
   readonly recordingId: string;
   readonly accountId: string;
-  /** Creation time, in milliseconds since the epoch. */
+  /** Creation time, in milliseconds since the epoch; of a link that met trouble of the machine, the end of its pause. */
   readonly createdAt: number;
   /** Start of the waiting time, which is later than the creation after a suspension or a download. */
   readonly waitingSince: number;

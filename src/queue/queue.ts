@@ -192,11 +192,17 @@ export class RecordingQueue {
     return this.#stalled.troubleOf(recordingId);
   }
 
-  #add(recording: Recording, { resumed = false, waitingSince = recording.createdAt } = {}): void {
+  /** @param resumed whether its processing had started @param isRetry whether it met trouble of the machine */
+  #add(recording: Recording, { resumed = false, waitingSince = recording.createdAt, isRetry = false } = {}): void {
     const { id, accountId, createdAt } = recording;
+    const { now } = this.#options;
     if (this.#entries.has(id) || this.#stopping !== null) return;
     const place = recording.sourceUrl !== null && recording.sizeBytes === null ? "download" : "slot";
-    const waiting = { recordingId: id, accountId, createdAt, waitingSince, resumed: resumed && place === "slot" };
+    const waiting =
+      place === "slot"
+        ? { recordingId: id, accountId, createdAt, waitingSince, resumed }
+        : // A few links that fill the disk would otherwise make the account's other links wait for ever.
+          { ...{ recordingId: id, accountId, waitingSince, resumed: false }, createdAt: isRetry ? now() : createdAt };
     this.#entries.set(id, { recording, waiting, place });
     this.#fillSlots();
   }
@@ -252,7 +258,8 @@ export class RecordingQueue {
       else if (waitsFor === "slot") {
         this.#stalled.resumed(id);
         this.#add(record, { waitingSince: this.#options.now() });
-      } else this.#stalled.retryLater(id, waitsFor, endsBefore, () => this.#add(record, { resumed: true }));
+      } else
+        this.#stalled.retryLater(id, waitsFor, endsBefore, () => this.#add(record, { resumed: true, isRetry: true }));
     });
   }
 

@@ -3,19 +3,12 @@ import type { SearchQuery } from "./search-query.ts";
 
 /** A value above all numbers of recordings. */
 export const ABOVE_ALL_NUMBERS = 2 ** 41;
-/**
- * Maximum number of rows read before other requests are served. A row takes 0.2 µs. A statement for a prefix first
- * merges all words with the prefix, which takes 50 to 150 ms for a million rows, so it reads more of them.
- */
-const ROWS_AT_ONCE = { word: 50_000, prefix: 200_000 };
 /** Cost of looking up the account of a recording, in rows. */
 const LOOKUP_ROWS = 5;
 /** Cost of a statement, in rows. */
 const STATEMENT_ROWS = 100;
 /** Maximum number of a viewer's recordings whose numbers are read for a search, in some tens of milliseconds. */
 const MAX_NUMBERS = 10_000;
-/** Maximum number of matching recordings that are read at once. */
-const MATCHES_AT_ONCE = 101;
 
 /** Number of matching rows of a recording, or of hidden recordings, after which the scan skips the rest. */
 const ROWS_BEFORE_SKIP = 200;
@@ -50,25 +43,31 @@ interface VisibleNumbers {
   skipTo(number: number): number | null;
 }
 
-/**
- * Reads the next matches in visible recordings, in descending order.
- * @returns with the number below which the next ones begin; null after the last match
- */
+/** Some matches, in descending order. */
+interface Matches {
+  readonly matches: readonly Match[];
+  /** Cost of reading them, in rows. */
+  readonly cost: number;
+  /** Number below which the next ones begin; null after the last match. */
+  readonly next: number | null;
+}
+
+/** Reads the next matches in visible recordings. @param most maximum number of them, and cost after which they end */
 export function readMatches(
   { $client }: Store,
   query: SearchQuery,
   visible: VisibleNumbers,
   below: number,
-): { readonly matches: readonly Match[]; readonly next: number | null } {
+  most: { readonly matches: number; readonly cost: number },
+): Matches {
   const { expression, hasPrefix } = query;
-  const mostRows = hasPrefix ? ROWS_AT_ONCE.prefix : ROWS_AT_ONCE.word;
   // For a prefix, each statement merges all words that begin with it; other words are found at once. A new statement,
   // which skips rows, is therefore cheap only without a prefix.
   const rowsBeforeSkip = hasPrefix ? Number.POSITIVE_INFINITY : ROWS_BEFORE_SKIP;
   const matches: Match[] = [];
   let cost = 0;
   let next: number | null = below;
-  while (next !== null && cost < mostRows && matches.length < MATCHES_AT_ONCE) {
+  while (next !== null && cost < most.cost && matches.length < most.matches) {
     using statement = $client.prepare<MatchingRow, [string, number]>(matchesFromAbove);
     const rows: Iterable<MatchingRow> = statement.iterate(expression, next);
     let current: Current | null = null;
@@ -80,7 +79,7 @@ export function readMatches(
         if (current?.isVisible === true) matches.push(matchOf(current));
         current = { number, isVisible: visible.has(number), rows: [], count: 0 };
         cost += visible.cost;
-        if (matches.length === MATCHES_AT_ONCE) {
+        if (matches.length === most.matches) {
           next = number + 1;
           break;
         }
@@ -89,7 +88,7 @@ export function readMatches(
       current.rows = [...current.rows, row].slice(-FIRST_ROWS);
       current.count += 1;
       hidden = current.isVisible ? 0 : hidden + 1;
-      if (Math.max(hidden, current.count) < rowsBeforeSkip && cost < mostRows) continue;
+      if (Math.max(hidden, current.count) < rowsBeforeSkip && cost < most.cost) continue;
       if (current.isVisible) matches.push({ number, firstRows: firstRowsOf($client, expression, number) });
       next = current.isVisible ? number : visible.skipTo(number);
       current = null;
@@ -97,7 +96,7 @@ export function readMatches(
     }
     if (next === null && current?.isVisible === true) matches.push(matchOf(current));
   }
-  return { matches, next };
+  return { matches, cost, next };
 }
 
 /** The recording whose rows are being read. */

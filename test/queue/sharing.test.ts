@@ -331,4 +331,27 @@ describe("links", () => {
     expect(fetched).toEqual([scene.idOf("a1")]);
     expect(scene.queue.stalled()).toEqual([]);
   });
+
+  test("without disk space start again after the account's other links, so that none waits for ever", async () => {
+    const fetching: { readonly id: string; readonly meetsFullDisk: () => void }[] = [];
+    scene.start(1, {
+      retryMilliseconds: () => 1,
+      fetch: async (id, signal) => {
+        const attempt = Promise.withResolvers<void>();
+        signal.addEventListener("abort", () => attempt.resolve());
+        fetching.push({ id, meetsFullDisk: attempt.resolve });
+        await attempt.promise;
+        return { waitsFor: "no_room" };
+      },
+    });
+    const names = ["a1", "a2", "a3", "a4"];
+    for (const name of names) scene.send(name, true);
+    await scene.until(() => fetching.length === 2);
+    fetching[0]?.meetsFullDisk();
+    await scene.until(() => scene.waiting().includes("a1"));
+    expect(scene.waiting()).toEqual(["a4", "a1"]);
+    fetching[1]?.meetsFullDisk();
+    await scene.until(() => fetching.length === 4);
+    expect(fetching.map(({ id }) => id)).toEqual(names.map((name) => scene.idOf(name)));
+  });
 });

@@ -172,3 +172,20 @@ describe("next to 100,000 matches in another account", () => {
     expect((first.next ?? 0) - (second.next ?? 0)).toBeWithin(2000, 2500);
   });
 });
+
+test("a search of all accounts for the beginning of a word ends after about 50,000 matching segments", async () => {
+  using shelf = new SharedShelf();
+  shelf.addIndexed("other", 2_000_000, { sunrise: 40 });
+  shelf.store.$client.run(`INSERT INTO searchable_texts (rowid, text)
+    SELECT (number << 21) + 1 + value, 'harbour' FROM searchable_recordings, (${numbersBelow(5000)})`);
+  const filter = { accountId: shelf.idOf("mine") };
+  const found: number[] = [];
+  let before: number | null = null;
+  do {
+    const page = await searchRecordings(shelf.store, new SearchQuery("harb"), "all", filter, before, 10);
+    if (page.next !== null) found.push(page.next);
+    before = page.next;
+  } while (before !== null);
+  // Ten recordings for each page, of which every other number has one.
+  expect(found).toEqual([2_000_060, 2_000_040, 2_000_020, 2_000_000]);
+});
