@@ -1,5 +1,6 @@
 import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { EngineWord, Turn } from "../timeline/index.ts";
+import { findRemarks } from "./find-remarks.ts";
 
 export interface SpokenWord extends EngineWord {
   readonly speaker: number;
@@ -37,11 +38,25 @@ const LONGER_DOUBT = 0.2;
 
 /**
  * Assigns a speaker to every word, so that words lie best within their speakers' turns and speakers seldom change
- * inside a sentence, even where speakers overlap or a turn begins slightly early or late.
+ * inside a sentence, even where speakers overlap or a turn begins slightly early or late. A remark of one word goes to
+ * its own speaker, and the sentence around it is assigned as without it.
  * @param words in order of their start
  * @param turns in order of their start; they may overlap
  */
 export function assignSpeakers(words: readonly EngineWord[], turns: readonly Turn[]): SpokenWord[] {
+  const remarks = findRemarks(words, turns);
+  const sentences = assignSentences(
+    words.filter((_, index) => !remarks.has(index)),
+    turns,
+  ).values();
+  return words.map((word, index) => ({
+    ...word,
+    speaker: remarks.get(index) ?? sentences.next().value ?? 0,
+  }));
+}
+
+/** Returns the speakers of words that are no remarks. */
+function assignSentences(words: readonly EngineWord[], turns: readonly Turn[]): Uint32Array {
   const speakers = [...new Set(turns.map((turn) => turn.speaker))];
   const doubts = new SpeakerDoubts(turns, speakers);
   // Viterbi: the lowest cost up to the current word by speaker, and the choices needed to trace the path back.
@@ -66,7 +81,7 @@ export function assignSpeakers(words: readonly EngineWord[], turns: readonly Tur
     assigned[index] = speakers[speaker] ?? 0;
     if (changed[index * speakers.length + speaker] === 1) speaker = cheapestBefore[index] ?? 0;
   }
-  return words.map((word, index) => ({ ...word, speaker: assigned[index] ?? 0 }));
+  return assigned;
 }
 
 /** Returns the cost of a speaker change before each word; 0 before the first one. */

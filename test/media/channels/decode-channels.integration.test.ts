@@ -32,11 +32,11 @@ function loudnessIn(samples: Int16Array | undefined, [from, to]: readonly [numbe
 }
 
 const filter = (graph: string) => ["-filter_complex", graph];
-/** Adds to each channel the echo of the other one, with a gain and a delay. */
-const echo = (gain: number, milliseconds: number) =>
+/** Adds to each channel the echo of the other one, with a gain and a delay, through a filter. */
+const echo = (gain: number, milliseconds: number, path: string) =>
   filter(
     "asplit[dry][wet]" +
-      `;[wet]pan=stereo|c0=${gain}*c1|c1=${gain}*c0,adelay=${milliseconds}|${milliseconds}[echo]` +
+      `;[wet]pan=stereo|c0=${gain}*c1|c1=${gain}*c0,adelay=${milliseconds}|${milliseconds},${path}[echo]` +
       ";[dry][echo]amix=normalize=0:duration=first",
   );
 
@@ -53,14 +53,22 @@ describe.if(ready)("a call with a channel for each party", () => {
     expect(loudnessIn(second, rightTalks)).toBeGreaterThan(20 * loudnessIn(second, leftTalks));
   });
 
+  const telephone = "highpass=300,highpass=300,lowpass=3400,lowpass=3400";
   test.each([
-    [0.17, 5],
-    [0.1, 200],
-    [0.05, 400],
+    [0.17, 5, "anull"],
+    [0.1, 100, "anull"],
+    [0.1, 200, "anull"],
+    [0.05, 400, "anull"],
+    [0.1, 700, "anull"],
+    [0.17, 900, "anull"],
+    [0.1, 1000, "anull"],
+    [0.1, 400, telephone],
+    [0.1, 1000, telephone],
+    [0.1, 900, "asetrate=7990,aresample=8000"],
   ])(
-    "with echo of gain %p, %d ms late, is decoded without the echo and with its complete voices",
-    async (gain, milliseconds) => {
-      const [first, second] = await decoded("call.wav", echo(gain, milliseconds));
+    "with echo of gain %p, %d ms late, is decoded without the echo and with its complete voices: %s",
+    async (gain, milliseconds, path) => {
+      const [first, second] = await decoded("call.wav", echo(gain, milliseconds, path));
       expect(loudnessIn(first, [9, 22])).toBeLessThan(1);
       expect(loudnessIn(second, [1, 6])).toBeLessThan(1);
       const clean = await decoded("call.wav", ["-c:a", "pcm_s16le"]);
