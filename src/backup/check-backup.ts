@@ -118,6 +118,9 @@ const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = '
 /** The same rule as for names of machines in the messages of a fleet. */
 const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
 
+/** SQL condition for a yes or no. */
+const flag = "? IN (0, 1)";
+
 /** SQL condition for a speech model: an id, or the path of a file that the settings named. */
 const speechModel = `(${modelId} OR ? GLOB '/*')`;
 
@@ -208,8 +211,8 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   kept_answers: { recording_id: uuid },
   audio_usage: { recording_id: uuid },
   chosen_models: { kind: "? = 'speech'", model: modelId },
-  segments: { text: segmentText, words: boundedWords },
-  corrected_segments: { text: segmentText, words: boundedWords },
+  segments: { text: segmentText, words: boundedWords, is_speaker_uncertain: flag },
+  corrected_segments: { text: segmentText, words: boundedWords, is_speaker_uncertain: flag },
   // Whoever reads changes checks them by their schema.
   revisions: { action: `? ${values.oneOf(values.correctionActions)}`, changes: "json_valid(?)" },
   recording_machines: { machine: machineName, parts: partCount },
@@ -240,7 +243,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     id: uuid,
     password_hash: passwordHash,
     role: `? ${values.oneOf(values.roles)}`,
-    all_accounts: "? IN (0, 1)",
+    all_accounts: flag,
     name: "length(?) BETWEEN 1 AND 200",
     email: "length(?) BETWEEN 1 AND 320",
   },

@@ -23,6 +23,7 @@ import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type
 import searchWords from "./migrations/0019-search-words.sql" with { type: "text" };
 import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
 import audioTracks from "./migrations/0021-audio-tracks.sql" with { type: "text" };
+import uncertainSpeakers from "./migrations/0022-uncertain-speakers.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -55,6 +56,7 @@ const migrations: readonly Migration[] = [
   { name: "0019-search-words", sql: searchWords },
   { name: "0020-reruns", sql: reruns },
   { name: "0021-audio-tracks", sql: audioTracks },
+  { name: "0022-uncertain-speakers", sql: uncertainSpeakers },
 ];
 
 /** Names of all migrations, in order. */

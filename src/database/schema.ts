@@ -242,6 +242,8 @@ const segmentColumns = () => ({
   text: text().notNull(),
   /** JSON array of words, see StoredWord in segments/segments.ts. */
   words: text().notNull(),
+  /** Whether the voice may be another speaker's; false once a person has set or confirmed the speaker. */
+  isSpeakerUncertain: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const segments = sqliteTable("segments", segmentColumns(), (table) => [

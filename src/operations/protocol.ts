@@ -77,14 +77,17 @@ export const operations = {
     none,
   ),
   /**
-   * Returns each sentence's speaker: the given one, or one whose voice clearly fits better. Needs all voice embeddings.
+   * Returns each sentence's speaker: the given one, or one whose voice clearly fits better. `margin`: how much more
+   * similar the voice is to that speaker's than to any other's. Needs all voice embeddings.
    */
   compareSentences: operation(
     Type.Object({
       area: workAreaSchema,
       sentences: Type.Array(Type.Object({ speaker: Type.Integer({ minimum: 0 }), seconds })),
     }),
-    Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
+    Type.Object({
+      owners: Type.Array(Type.Object({ speaker: Type.Integer({ minimum: 0 }), margin: Type.Number() })),
+    }),
   ),
   /**
    * Returns the voice of each speaker over the whole track, by the clean speech in the speaker's turns. Needs every

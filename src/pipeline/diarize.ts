@@ -3,7 +3,7 @@ import { blockCount } from "../blocks/index.ts";
 import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
 import { knowsVoices, type SpeakerVoice } from "../voices/index.ts";
 import type { DetectedBlocks } from "./detect.ts";
-import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
+import { type ComparedFragment, type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
 import type { PipelineServices } from "./services.ts";
 import { allotSpeakers, boundsOf, type SpeakerBounds } from "./speaker-bounds.ts";
 import { spokenWords } from "./spoken-words.ts";
@@ -18,6 +18,8 @@ export interface Diarized {
   readonly speechTurns: readonly Turn[];
   /** Turns after the second pass, which determine the speaker. */
   readonly speakerTurns: readonly Turn[];
+  /** Fragments whose voices were compared, in order. */
+  readonly compared: readonly ComparedFragment[];
 }
 
 /** A track whose words are known. */
@@ -68,7 +70,7 @@ export async function diarize<T extends TranscribedTrack>(
   const allotted = allotSpeakers(bounds, found.map(speakersOf));
   const compared = async (track: TrackContext, spoken: (typeof found)[number]) => {
     const { index, chunks, wordCount, speechTurns } = spoken;
-    if (wordCount === 0) return { speechTurns, speakerTurns: speechTurns };
+    if (wordCount === 0) return { speechTurns, speakerTurns: speechTurns, compared: [] };
     const speakers = allotted[index] ?? 0;
     const isChanged = !isOnly && speakers !== speakersOf(spoken).speakers;
     const exact = { minSpeakers: speakers, maxSpeakers: speakers };
@@ -78,7 +80,8 @@ export async function diarize<T extends TranscribedTrack>(
       for (const fragment of fragmentsOf(words)) fragments.push(fragment);
     }
     const fewest = bounds.minSpeakers === undefined ? 1 : isOnly ? bounds.minSpeakers : speakers;
-    return { speechTurns: turns, speakerTurns: await runSecondPass(track, fragments, turns, fewest) };
+    const second = await runSecondPass(track, fragments, turns, fewest);
+    return { speechTurns: turns, speakerTurns: second.turns, compared: second.compared };
   };
   return await eachTrack(partOfStep(context, 0.1, 1), found, compared, shareOf);
 }
@@ -91,7 +94,7 @@ export async function diarize<T extends TranscribedTrack>(
 export async function findSpeakerVoices(
   { store }: Pick<PipelineServices, "store">,
   context: StepContext,
-  tracks: readonly (Track & Diarized)[],
+  tracks: readonly (Track & Pick<Diarized, "speakerTurns">)[],
   numbers: readonly ReadonlyMap<number, number>[],
 ): Promise<SpeakerVoice[]> {
   const { accountId, isTransient, rerunOf } = context.recording;

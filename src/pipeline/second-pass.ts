@@ -1,13 +1,21 @@
 import { Type } from "@sinclair/typebox";
 import { hasBlock } from "../blocks/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import { embeddedPart, OverlapFinder, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
+import { embeddedPart, OverlapFinder, type Span, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { forEachConcurrently, yieldToEventLoop } from "./concurrency.ts";
 import type { TrackContext } from "./tracks.ts";
 
 /** A sentence fragment: one speaker's words up to the end of a sentence, a pause or a change of speaker. */
 export type Fragment = Turn;
+
+/** A fragment whose voice was compared with those of all speakers. */
+export interface ComparedFragment extends Span {
+  /** The speaker whose voice it has. */
+  readonly speaker: number;
+  /** How much more similar the voice is to that speaker's than to any other's. */
+  readonly margin: number;
+}
 
 /** Fragments per checkpoint: about one second of work. */
 const FRAGMENTS_PER_BLOCK = 16;
@@ -32,17 +40,18 @@ const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
  * @param fragments all sentence fragments, in order, with speakers by the turns
  * @param turns in order of their starts
  * @param fewest number of speakers that are not left without a fragment
+ * @returns the turns, and the fragments that were compared, in order
  */
 export async function runSecondPass(
   context: TrackContext,
   fragments: readonly Fragment[],
   turns: readonly Turn[],
   fewest = 1,
-): Promise<readonly Turn[]> {
+): Promise<{ readonly turns: readonly Turn[]; readonly compared: readonly ComparedFragment[] }> {
   const { area, engine, signal, checkpoints } = context;
   await yieldToEventLoop(signal);
   const compared = fragmentsToCompare(fragments);
-  if (compared.length === 0) return turns;
+  if (compared.length === 0) return { turns, compared: [] };
   const blocks = Math.ceil(compared.length / FRAGMENTS_PER_BLOCK);
   let finished = 0;
   await forEachConcurrently(Array(blocks).keys(), engine, async (block) => {
@@ -60,9 +69,16 @@ export async function runSecondPass(
     context.progress(finished / blocks);
   });
   const sentences = compared.map((each) => ({ speaker: each.speaker, seconds: embeddedPart(each).seconds }));
-  const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
+  const { owners } = await engine.run("compareSentences", { area, sentences }, signal);
   await yieldToEventLoop(signal);
-  return reassignTurns(turns, compared, keepSpeakers(compared, speakers, fewest));
+  const speakers = owners.map(({ speaker }) => speaker);
+  return {
+    turns: reassignTurns(turns, compared, keepSpeakers(compared, speakers, fewest)),
+    compared: compared.flatMap(({ startSeconds, endSeconds }, index) => {
+      const owner = owners[index];
+      return owner === undefined ? [] : [{ startSeconds, endSeconds, ...owner }];
+    }),
+  };
 }
 
 /**

@@ -16,6 +16,7 @@ import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import type { ChosenTrack, PipelineServices } from "./services.ts";
 import { SpareLanes } from "./spare-lanes.ts";
+import { SpeakerDoubt } from "./speaker-doubt.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
@@ -197,11 +198,15 @@ function secondsOfAudio(tracks: readonly Track[]): number {
 }
 
 /** Builds a track's segments, in order. Only packed segments stay in memory: the words of 18 h would take 100 MB. */
-async function segmentsOf(context: TrackContext, { chunks, speechTurns, speakerTurns }: Detected & Diarized) {
+async function segmentsOf(context: TrackContext, found: Detected & Diarized) {
+  const { chunks, speechTurns, speakerTurns } = found;
   const segments: PackedSegment[] = [];
+  const doubt = new SpeakerDoubt(found);
   for await (const words of spokenWords(context, chunks, speechTurns, speakerTurns)) {
     const from = segments.at(-1)?.startSeconds ?? 0;
-    for (const segment of buildSegments(words, from)) segments.push(packSegment(segment));
+    for (const segment of buildSegments(words, from)) {
+      segments.push(packSegment({ ...segment, isSpeakerUncertain: doubt.isUncertain(segment) }));
+    }
   }
   await yieldToEventLoop(context.signal);
   const fitted = fitSegments(segments, speakerTurns);

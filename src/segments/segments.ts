@@ -19,6 +19,8 @@ export interface SegmentSpan {
   readonly endSeconds: number;
   /** Zero-based in order of first appearance. */
   readonly speaker: number;
+  /** Whether the voice may be another speaker's. */
+  readonly isSpeakerUncertain?: boolean;
 }
 
 /** A span of one speaker's speech; the text is trimmed and never empty. */
@@ -62,6 +64,7 @@ export const segmentPlaceholders = {
   speaker: sql.placeholder("speaker"),
   text: sql.placeholder("text"),
   words: sql.placeholder("words"),
+  isSpeakerUncertain: sql.placeholder("isSpeakerUncertain"),
 };
 
 export function writeSegments(
@@ -74,9 +77,9 @@ export function writeSegments(
     .values({ recordingId, ...segmentPlaceholders })
     .prepare();
   for (const segment of segments) {
-    const { startSeconds, endSeconds, ...rest } = packSegment(segment);
+    const { startSeconds, endSeconds, isSpeakerUncertain = false, ...rest } = packSegment(segment);
     const times = { startMilliseconds: milliseconds(startSeconds), endMilliseconds: milliseconds(endSeconds) };
-    insert.run({ ...rest, ...times });
+    insert.run({ ...rest, ...times, isSpeakerUncertain });
   }
 }
 

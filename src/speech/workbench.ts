@@ -170,7 +170,7 @@ function createHandlers(
       return {};
     },
     async compareSentences({ area, sentences }) {
-      return { speakers: await speakersByVoice(area, sentences) };
+      return { owners: await speakersByVoice(area, sentences) };
     },
     async describeSpeakers({ area, turns }) {
       const voices = await speakerVoices(area, turns);

@@ -13,11 +13,15 @@ const storedSegment = Type.Object({
   speaker: count,
   text: Type.String({ minLength: 1 }),
   words: Type.Array(Type.Union([Type.Tuple([...wordParts]), Type.Tuple([...wordParts, Type.Literal(false)])])),
+  /** Absent in revisions of an earlier version, which knew no uncertain speakers. */
+  isSpeakerUncertain: Type.Optional(Type.Boolean()),
 });
 type StoredSegment = Static<typeof storedSegment>;
 
 /** A segment of a corrected transcript; the words are a JSON array of StoredWord. */
-export type CorrectedSegment = Readonly<Omit<StoredSegment, "words"> & { words: string }>;
+export type CorrectedSegment = Readonly<
+  Omit<StoredSegment, "words" | "isSpeakerUncertain"> & { words: string; isSpeakerUncertain: boolean }
+>;
 
 /** A part of a revision. Each kind holds what was there before, so that it can be reverted. */
 type ChangeOf<S> =
@@ -34,6 +38,8 @@ type ChangeOf<S> =
       readonly ids: readonly number[];
       readonly from: readonly number[];
       readonly to: number;
+      /** Ids of those whose speaker was uncertain; absent if there were none. */
+      readonly uncertain?: readonly number[];
     }
   /** The whole transcript, which another one replaces. It is the only change of its revision. */
   | {
@@ -60,7 +66,13 @@ const storedChange = Type.Union([
     removed: Type.Array(storedSegment),
     inserted: Type.Array(storedSegment),
   }),
-  Type.Object({ kind: Type.Literal("speakers"), ids: Type.Array(count), from: Type.Array(count), to: count }),
+  Type.Object({
+    kind: Type.Literal("speakers"),
+    ids: Type.Array(count),
+    from: Type.Array(count),
+    to: count,
+    uncertain: Type.Optional(Type.Array(count)),
+  }),
   Type.Object({
     kind: Type.Literal("whole"),
     removed: Type.Union([Type.Array(storedSegment), Type.Null()]),
@@ -83,9 +95,27 @@ export function unpackChanges(stored: string): Change[] | null {
 
 const packed = ({ words, ...segment }: CorrectedSegment) => ({ ...segment, words: JSON.parse(words) as unknown });
 
-const unpacked = ({ words, ...segment }: StoredSegment): CorrectedSegment => {
-  return { ...segment, words: JSON.stringify(words) };
+const unpacked = ({ words, isSpeakerUncertain = false, ...segment }: StoredSegment): CorrectedSegment => {
+  return { ...segment, isSpeakerUncertain, words: JSON.stringify(words) };
 };
+
+/** Returns the bytes of segments in their stored form. */
+export function sizeOf(segments: readonly CorrectedSegment[]): number {
+  return segments.reduce((sum, { text, words }) => sum + Buffer.byteLength(text) + Buffer.byteLength(words), 0);
+}
+
+/** Returns a segment without what the database adds to it. */
+export function asStored({
+  id,
+  startMilliseconds,
+  endMilliseconds,
+  speaker,
+  text,
+  words,
+  isSpeakerUncertain,
+}: CorrectedSegment): CorrectedSegment {
+  return { id, startMilliseconds, endMilliseconds, speaker, text, words, isSpeakerUncertain };
+}
 
 /** Returns a change with converted segments. */
 function withSegments<S, T>(change: ChangeOf<S>, convert: (segment: S) => T): ChangeOf<T> {
@@ -166,8 +196,13 @@ function addInParts(
 /**
  * Returns the differences between two states of a transcript, as small as possible. Segments are in the order of their
  * start in all states, and ids never change it, so the common ids divide the others.
+ * @param isSame returns whether a segment has not changed; by default, whether people read the same
  */
-export function differencesOf(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
+export function differencesOf(
+  before: readonly CorrectedSegment[],
+  after: readonly CorrectedSegment[],
+  isSame: (first: CorrectedSegment, second: CorrectedSegment) => boolean = hasSameContent,
+): Difference[] {
   const places = new Map(before.map(({ id }, place) => [id, place]));
   const differences: Difference[] = [];
   let reached: Position = { place: 0, index: 0 };
@@ -180,7 +215,7 @@ export function differencesOf(before: readonly CorrectedSegment[], after: readon
     const other = place === undefined ? undefined : before[place];
     if (place === undefined || other === undefined) return;
     add(place, next);
-    if (hasSameContent(other, segment)) reached = { place: place + 1, index: next + 1 };
+    if (isSame(other, segment)) reached = { place: place + 1, index: next + 1 };
     else add(place + 1, next + 1);
   });
   add(before.length, after.length);
@@ -237,4 +272,14 @@ export function hasSameText(first: CorrectedSegment, second: CorrectedSegment): 
     first.startMilliseconds === second.startMilliseconds &&
     first.endMilliseconds === second.endMilliseconds
   );
+}
+
+/** Returns whether two segments have the same speaker, as certain. */
+export function hasSameSpeaker(first: CorrectedSegment, second: CorrectedSegment): boolean {
+  return first.speaker === second.speaker && first.isSpeakerUncertain === second.isSpeakerUncertain;
+}
+
+/** Returns whether two segments are the same, also in what people do not read. */
+export function hasSameState(first: CorrectedSegment, second: CorrectedSegment): boolean {
+  return hasSameText(first, second) && hasSameSpeaker(first, second);
 }

@@ -12,6 +12,9 @@ export type PlacedSegment = CorrectedSegment & { readonly index: number; readonl
 /** A place in the order of segments, which stays the same in all revisions. */
 export type Place = Pick<CorrectedSegment, "id" | "startMilliseconds">;
 
+/** The speaker of a segment. */
+export type SegmentSpeaker = Pick<CorrectedSegment, "id" | "speaker" | "isSpeakerUncertain">;
+
 /** Number of ids in one statement. */
 const IDS_AT_ONCE = 500;
 
@@ -22,13 +25,20 @@ const columns = {
   speaker: correctedSegments.speaker,
   text: correctedSegments.text,
   words: correctedSegments.words,
+  isSpeakerUncertain: correctedSegments.isSpeakerUncertain,
+};
+
+const speakerColumns = {
+  id: correctedSegments.id,
+  speaker: correctedSegments.speaker,
+  isSpeakerUncertain: correctedSegments.isSpeakerUncertain,
 };
 
 /** Returns the segments of a transcript as they were recognized. */
 export function recognizedSegments(writer: Pick<Writer, "select">, recordingId: string): CorrectedSegment[] {
-  const { index, startMilliseconds, endMilliseconds, speaker, text, words } = recognized;
+  const { index, startMilliseconds, endMilliseconds, speaker, text, words, isSpeakerUncertain } = recognized;
   return writer
-    .select({ id: index, startMilliseconds, endMilliseconds, speaker, text, words })
+    .select({ id: index, startMilliseconds, endMilliseconds, speaker, text, words, isSpeakerUncertain })
     .from(recognized)
     .where(eq(recognized.recordingId, recordingId))
     .orderBy(asc(index))
@@ -51,8 +61,8 @@ export class CorrectedRows {
   copyRecognized(): void {
     this.#writer.run(
       sql`INSERT INTO corrected_segments
-        (recording_id, id, "index", start_milliseconds, end_milliseconds, speaker, text, words, revision)
-        SELECT recording_id, "index", "index", start_milliseconds, end_milliseconds, speaker, text, words, 0
+        (recording_id, id, "index", start_milliseconds, end_milliseconds, speaker, text, words, revision, is_speaker_uncertain)
+        SELECT recording_id, "index", "index", start_milliseconds, end_milliseconds, speaker, text, words, 0, is_speaker_uncertain
         FROM segments WHERE recording_id = ${this.#recordingId}`,
     );
   }
@@ -80,14 +90,14 @@ export class CorrectedRows {
       .all();
   }
 
-  idsOf(speaker: number): number[] {
+  /** Returns the segments of a speaker, in order. */
+  segmentsOf(speaker: number): SegmentSpeaker[] {
     return this.#writer
-      .select({ id: correctedSegments.id })
+      .select(speakerColumns)
       .from(correctedSegments)
       .where(and(this.#isOfRecording, eq(correctedSegments.speaker, speaker)))
       .orderBy(asc(correctedSegments.index))
-      .all()
-      .map(({ id }) => id);
+      .all();
   }
 
   count(): number {
@@ -120,18 +130,18 @@ export class CorrectedRows {
       .map(({ speaker }) => speaker);
   }
 
-  /** Assigns segments to a speaker. */
-  setSpeaker(ids: readonly number[], speaker: number, revision: number): void {
+  /** Assigns segments to a speaker, who is uncertain or not. */
+  setSpeaker(ids: readonly number[], speaker: number, isSpeakerUncertain: boolean, revision: number): void {
+    const values = { speaker, isSpeakerUncertain, revision };
     for (const some of batches(ids)) {
-      this.#writer.update(correctedSegments).set({ speaker, revision }).where(this.#isOneOf(some)).run();
+      this.#writer.update(correctedSegments).set(values).where(this.#isOneOf(some)).run();
     }
   }
 
   /** Returns the speakers of those segments that exist. */
-  speakersOf(ids: readonly number[]): { readonly id: number; readonly speaker: number }[] {
-    const { id, speaker } = correctedSegments;
+  speakersOf(ids: readonly number[]): SegmentSpeaker[] {
     return batches(ids).flatMap((some) =>
-      this.#writer.select({ id, speaker }).from(correctedSegments).where(this.#isOneOf(some)).all(),
+      this.#writer.select(speakerColumns).from(correctedSegments).where(this.#isOneOf(some)).all(),
     );
   }
 

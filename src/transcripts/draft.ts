@@ -1,7 +1,16 @@
 import type { CorrectedState, StoredWord, TranscriptFacts } from "../segments/index.ts";
 import { cleanText } from "../text/index.ts";
-import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";
-import type { CorrectedRows, Place, PlacedSegment } from "./corrected-rows.ts";
+import {
+  asStored,
+  type Change,
+  type CorrectedSegment,
+  differencesOf,
+  hasSameSpeaker,
+  hasSameState,
+  hasSameText,
+  sizeOf,
+} from "./changes.ts";
+import type { CorrectedRows, Place, PlacedSegment, SegmentSpeaker } from "./corrected-rows.ts";
 import {
   CorrectionError,
   MAX_TEXT_CHARACTERS,
@@ -93,23 +102,23 @@ export class Draft {
   }
 
   /**
-   * Assigns segments to a speaker.
+   * Assigns segments to a speaker, who is certain from now on: also the speaker whom a segment has already.
    * @param to null: a new speaker
    * @throws {CorrectionError} `no_such_speaker`, `too_many_speakers`
    */
-  assign(segments: readonly Pick<CorrectedSegment, "id" | "speaker">[], to: number | null): void {
+  assign(segments: readonly SegmentSpeaker[], to: number | null): void {
     if (to !== null && !this.#state.order.includes(to)) throw new CorrectionError("no_such_speaker");
-    this.#setSpeaker(segments, to ?? this.#newSpeaker());
+    this.#setSpeaker(segments, to ?? this.#newSpeaker(), () => false);
   }
 
-  /** Assigns all segments of a speaker to another one. @throws {CorrectionError} `no_such_speaker` */
+  /**
+   * Assigns all segments of a speaker to another one. Uncertain ones stay uncertain: nobody has listened to each of them.
+   * @throws {CorrectionError} `no_such_speaker`
+   */
   mergeSpeakers(from: number, into: number): void {
-    const ids = this.#rows.idsOf(from);
-    if (ids.length === 0) throw new CorrectionError("no_such_speaker");
-    this.assign(
-      ids.map((id) => ({ id, speaker: from })),
-      into,
-    );
+    const segments = this.#rows.segmentsOf(from);
+    if (segments.length === 0 || !this.#state.order.includes(into)) throw new CorrectionError("no_such_speaker");
+    this.#setSpeaker(segments, into, isUncertain);
   }
 
   /**
@@ -170,7 +179,7 @@ export class Draft {
    * @returns whether there are more
    */
   restore(before: readonly CorrectedSegment[], latest: readonly CorrectedSegment[]): boolean {
-    for (const difference of differencesOf(before, latest)) {
+    for (const difference of differencesOf(before, latest, hasSameState)) {
       if (this.#isFull) return true;
       const present = difference.after.flatMap(({ id }) => this.#rows.find(id) ?? []);
       this.#exchange(present, difference.before);
@@ -194,27 +203,41 @@ export class Draft {
     const [only] = present;
     const [lost] = removed;
     if (present.length === 1 && removed.length === 1 && only !== undefined && lost?.id === only.id) {
-      // A speaker that was assigned since stays.
-      const isOther = only.speaker !== inserted[0]?.speaker;
-      this.#exchange(present, [{ ...lost, speaker: isOther ? only.speaker : lost.speaker }]);
+      // A speaker that was assigned or confirmed since stays.
+      const [original] = inserted;
+      const isOther = original === undefined || !hasSameSpeaker(only, original);
+      const { speaker, isSpeakerUncertain } = isOther ? only : lost;
+      this.#exchange(present, [{ ...lost, speaker, isSpeakerUncertain }]);
     } else this.#exchange(present, removed);
   }
 
-  #revertSpeakers({ ids, from, to }: Extract<Change, { kind: "speakers" }>): void {
+  #revertSpeakers({ ids, from, to, uncertain = [] }: Extract<Change, { kind: "speakers" }>): void {
     const speakers = new Map(ids.map((id, place) => [id, from[place] ?? to]));
     const present = this.#rows.speakersOf(ids).filter(({ speaker }) => speaker === to);
     if (present.length === 0) throw new CorrectionError("changed_meanwhile");
+    const wereUncertain = new Set(uncertain);
     for (const [speaker, segments] of Map.groupBy(present, ({ id }) => speakers.get(id) ?? to)) {
-      this.#setSpeaker(segments, speaker);
+      this.#setSpeaker(segments, speaker, ({ id }) => wereUncertain.has(id));
     }
   }
 
-  #setSpeaker(segments: readonly Pick<CorrectedSegment, "id" | "speaker">[], to: number): void {
-    const others = segments.filter(({ speaker }) => speaker !== to);
+  /** @param willBeUncertain returns whether the new speaker of a segment is uncertain */
+  #setSpeaker(
+    segments: readonly SegmentSpeaker[],
+    to: number,
+    willBeUncertain: (segment: SegmentSpeaker) => boolean,
+  ): void {
+    const others = segments.filter((segment) => {
+      return segment.speaker !== to || segment.isSpeakerUncertain !== willBeUncertain(segment);
+    });
     if (others.length === 0) return;
-    const ids = others.map(({ id }) => id);
-    this.#rows.setSpeaker(ids, to, this.number);
-    this.#changes.push({ kind: "speakers", ids, from: others.map(({ speaker }) => speaker), to });
+    for (const [isSpeakerUncertain, some] of Map.groupBy(others, willBeUncertain)) {
+      this.#rows.setSpeaker(idsOf(some), to, isSpeakerUncertain, this.number);
+    }
+    const ids = idsOf(others);
+    const uncertain = idsOf(others.filter(isUncertain));
+    const change = { kind: "speakers", ids, from: others.map(({ speaker }) => speaker), to } as const;
+    this.#changes.push(uncertain.length === 0 ? change : { ...change, uncertain });
     for (const id of ids) this.#touched.add(id);
   }
 
@@ -309,24 +332,12 @@ function keepsSpeakers(change: Change): boolean {
   );
 }
 
-/** Returns the bytes of segments in their stored form. */
-function sizeOf(segments: readonly CorrectedSegment[]): number {
-  return segments.reduce((sum, { text, words }) => sum + Buffer.byteLength(text) + Buffer.byteLength(words), 0);
-}
-
-function asStored({
-  id,
-  startMilliseconds,
-  endMilliseconds,
-  speaker,
-  text,
-  words,
-}: CorrectedSegment): CorrectedSegment {
-  return { id, startMilliseconds, endMilliseconds, speaker, text, words };
-}
-
 function timed({ words, ...segment }: CorrectedSegment): TimedText {
   return { ...segment, words: JSON.parse(words) as StoredWord[] };
 }
 
 const packed = (words: readonly StoredWord[]) => JSON.stringify(words);
+
+const idsOf = (segments: readonly SegmentSpeaker[]) => segments.map(({ id }) => id);
+
+const isUncertain = ({ isSpeakerUncertain }: SegmentSpeaker) => isSpeakerUncertain;

@@ -107,7 +107,7 @@ class EarlierState {
   /** The facts about the transcript, if another whole one has replaced it. */
   facts: TranscriptFacts | null = null;
   /** Speakers of segments before the undone changes, by id. One pass at the end is enough for all changes. */
-  readonly #speakers = new Map<number, number>();
+  readonly #speakers = new Map<number, Pick<CorrectedSegment, "speaker" | "isSpeakerUncertain">>();
 
   constructor(latest: readonly CorrectedSegment[], recognized: () => CorrectedSegment[]) {
     this.#segments = [...latest];
@@ -125,16 +125,17 @@ class EarlierState {
         this.#speakers.clear();
         this.facts = change.facts;
       } else {
-        for (const [place, id] of change.ids.entries()) this.#speakers.set(id, change.from[place] ?? change.to);
+        const uncertain = new Set(change.uncertain);
+        for (const [place, id] of change.ids.entries()) {
+          const speaker = change.from[place] ?? change.to;
+          this.#speakers.set(id, { speaker, isSpeakerUncertain: uncertain.has(id) });
+        }
       }
     }
   }
 
   /** Returns the segments as they were before the changes. */
   segments(): CorrectedSegment[] {
-    return this.#segments.map((segment) => {
-      const speaker = this.#speakers.get(segment.id);
-      return speaker === undefined ? segment : { ...segment, speaker };
-    });
+    return this.#segments.map((segment) => ({ ...segment, ...this.#speakers.get(segment.id) }));
   }
 }

@@ -214,8 +214,9 @@ export class Transcript {
 }
 
 function columnsOf({ table }: Latest) {
-  const { index, startMilliseconds, endMilliseconds, speaker, text } = table;
-  return { id: "id" in table ? table.id : table.index, index, startMilliseconds, endMilliseconds, speaker, text };
+  const { index, startMilliseconds, endMilliseconds, speaker, text, isSpeakerUncertain } = table;
+  const id = "id" in table ? table.id : index;
+  return { id, index, startMilliseconds, endMilliseconds, speaker, text, isSpeakerUncertain };
 }
 
 function* parsed({ shown }: Latest, rows: readonly Row[]): Generator<SegmentWithWords> {

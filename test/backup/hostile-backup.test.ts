@@ -64,9 +64,11 @@ describe("a manipulated backup", () => {
   const key = (scopes: string) =>
     `INSERT INTO api_keys (id, account_id, name, hint, hash, scopes, created_at) VALUES ('${good}', '${account}', 'a', 'a', 'a', '${scopes}', 0)`;
   const segment = (words: string) =>
-    `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}')`;
+    `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}', 0)`;
   const corrected = (words: string) =>
-    `${recording("", "")}; INSERT INTO corrected_segments VALUES ('${good}', 0, 0, 0, 1, 0, 'a', '${words}', 1)`;
+    `${recording("", "")}; INSERT INTO corrected_segments VALUES ('${good}', 0, 0, 0, 1, 0, 'a', '${words}', 1, 0)`;
+  const uncertain = (table: string, row: (words: string) => string) =>
+    `${row("[]")}; UPDATE ${table} SET is_speaker_uncertain = 2`;
   const parts = (of: "machine" | "model", name: string, number: number) =>
     `${recording("", "")}; INSERT INTO recording_${of}s VALUES ('${good}', ${name}, ${number})`;
   const chosen = (kind: string, model: string) => `INSERT INTO chosen_models VALUES ('${kind}', '${model}', 0)`;
@@ -183,6 +185,12 @@ describe("a manipulated backup", () => {
     ["a word of megabytes", segment(JSON.stringify([["a".repeat(2_000_000), 0, 1, 1]])), "segments.words"],
     ["a segment of megabytes", `${segment("[]")}; UPDATE segments SET text = ${endless}`, "segments.text"],
     ["a correction's words that are no list", corrected("{}"), "corrected_segments.words"],
+    ["a doubt about a speaker that is no yes or no", uncertain("segments", segment), "segments.is_speaker_uncertain"],
+    [
+      "a doubt about a corrected speaker that is no yes or no",
+      uncertain("corrected_segments", corrected),
+      "corrected_segments.is_speaker_uncertain",
+    ],
     ["facts of corrections that are no object", recording(", corrected_state", ", '[]'"), "recordings.corrected_state"],
     [
       "a speaker of a corrected transcript that is a text",
@@ -258,7 +266,7 @@ describe("a manipulated backup", () => {
       [" ja", 1200, 1300, 0.5, false],
     ]);
     using scene = new Scene(`${anAccount(limits)};
-      ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]');
+      ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]', 0);
       ${folderFile("attempts", "1")};
       ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
       ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`);

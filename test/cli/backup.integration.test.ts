@@ -165,7 +165,7 @@ describe("transcribe restore", () => {
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
     const store = openDatabase(directory.databasePath);
-    store.$client.run("INSERT INTO segments SELECT id, 1000, 0, 1, 0, 'Some of many.', '[]' FROM recordings");
+    store.$client.run("INSERT INTO segments SELECT id, 1000, 0, 1, 0, 'Some of many.', '[]', 0 FROM recordings");
     const { file } = await commands.json(backupShape, "backup", "--database-only");
     store.$client.run("UPDATE accounts SET name = 'later'");
     store.$client.close();

@@ -93,9 +93,10 @@ test("the rows of 0.1.0 are read with their values", () => {
     null,
   ]);
   const transcript = new Transcript(store, completed as Recording);
-  expect(transcript.segments(0, 10).map((segment) => [segment.speaker, segment.text])).toEqual([
-    [0, "Guten Morgen – 你好."],
-    [1, "It's the second speaker's turn."],
+  // No voice of theirs was compared, so no speaker is marked as uncertain.
+  expect(transcript.segments(0, 10).map((each) => [each.speaker, each.text, each.isSpeakerUncertain])).toEqual([
+    [0, "Guten Morgen – 你好.", false],
+    [1, "It's the second speaker's turn.", false],
   ]);
   expect(recordings.open.counts()).toEqual({ queued: 1, processing: 1 });
   expect(recordings.list({ statuses: ["failed"] }, 10).map((failed) => failed.heldAt !== null)).toEqual([true]);

@@ -19,7 +19,7 @@ function engineHearing(calls = Number.POSITIVE_INFINITY) {
   const run = async <N extends OperationName>(operation: N, params: Params<N>) => {
     if (operation === "compareSentences") {
       const { area, sentences } = params as Params<"compareSentences">;
-      return { speakers: await speakersByVoice(area, sentences) };
+      return { owners: await speakersByVoice(area, sentences) };
     }
     if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no more ${operation}`);
     const { area, block, spans } = params as Params<"embedSentences">;
@@ -54,8 +54,12 @@ test("a sentence with another speaker's voice is reassigned, and an interrupted 
   const first = engineHearing(1);
   await expect(runSecondPass({ ...made, engine: first.engine }, said, turns)).rejects.toThrow("no more embedSentences");
   const second = engineHearing();
-  const corrected = await runSecondPass({ ...made, engine: second.engine }, said, turns);
+  const { turns: corrected, compared } = await runSecondPass({ ...made, engine: second.engine }, said, turns);
   expect(corrected).toEqual([...turns.slice(0, 1), turn(49.8, 52.2, 0), ...turns.slice(2)]);
+  expect(compared.find(({ startSeconds }) => startSeconds === 50)).toMatchObject({
+    speaker: 0,
+    margin: expect.any(Number),
+  });
   expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
   expect(made.fractions.at(-1)).toBe(1);
   expect(made.fractions.toSorted((a, b) => Number(a) - Number(b))).toEqual(made.fractions);
@@ -100,6 +104,6 @@ test("a recording with one speaker has no second pass", async () => {
   const { heard, engine } = engineHearing();
   const alone = [turn(0, 200)];
   const fragments = fragmentsOf(assignSpeakers(words, alone));
-  expect(await runSecondPass({ ...context(), engine }, fragments, alone)).toEqual(alone);
+  expect(await runSecondPass({ ...context(), engine }, fragments, alone)).toEqual({ turns: alone, compared: [] });
   expect(heard).toEqual([]);
 });

@@ -39,7 +39,10 @@ describe("a recording", () => {
     expect(recordings.complete(id, [segment])).toBe(true);
     expect(recordings.get(id)).toMatchObject({ status: "completed", percent: 100, step: null });
     expect(segments(id, 0, 10)).toEqual([
-      { id: 0, index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
+      {
+        ...{ id: 0, index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
+        isSpeakerUncertain: false,
+      },
     ]);
   });
 

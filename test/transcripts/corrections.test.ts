@@ -465,8 +465,11 @@ test("any corrections keep the transcript in order, and each state of it can be 
   const random = randomNumbers(44);
   const below = (limit: number) => Math.floor(random() * limit);
   const signal = new AbortController().signal;
+  store.$client.run("UPDATE segments SET is_speaker_uncertain = 1 WHERE speaker = 0");
   await indexRecording(store, transcript.recording.id, signal);
-  const states = new Map([[0, JSON.stringify(all().map(stateOf))]]);
+  const stateNow = () => JSON.stringify(all().map(stateOf));
+  const marksNow = () => all().map(({ isSpeakerUncertain }) => isSpeakerUncertain);
+  const states = new Map([[0, { state: stateNow(), marks: marksNow() }]]);
   for (let round = 0; round < 220; round++) {
     const segments = all();
     const segment = segments[below(segments.length)];
@@ -497,14 +500,15 @@ test("any corrections keep the transcript in order, and each state of it can be 
     // Typing in one segment has replaced the revision before.
     if (transcript.revision > 1 && !revisionNumbers().includes(transcript.revision - 1))
       states.delete(transcript.revision - 1);
-    states.set(transcript.revision, JSON.stringify(all().map(stateOf)));
+    states.set(transcript.revision, { state: stateNow(), marks: marksNow() });
   }
   expect(states.size).toBeGreaterThan(100);
-  for (const [number, state] of states) {
+  expect(new Set([...states.values()].map(({ marks }) => marks.join())).size).toBeGreaterThan(5);
+  for (const [number, { state, marks }] of states) {
     const { differences } = await transcript.compareWith(number);
-    expect(differences.length > 0).toBe(JSON.stringify(all().map(stateOf)) !== state);
+    expect(differences.length > 0).toBe(stateNow() !== state);
     correct({ action: "restore", revision: number });
-    expect(JSON.stringify(all().map(stateOf))).toBe(state);
+    expect([stateNow(), marksNow()]).toEqual([state, marks]);
     checkTranscript();
   }
 });
@@ -532,3 +536,90 @@ function checkTranscript(): void {
   const indexed = store.$client.query<{ rows: number }, []>("SELECT count(*) AS rows FROM searchable_texts").get();
   expect(indexed?.rows).toBe(segments.length + 1);
 }
+
+describe("an uncertain speaker", () => {
+  /** Indexes of the segments whose speaker is uncertain. */
+  const uncertain = () => all().flatMap(({ index, isSpeakerUncertain }) => (isSpeakerUncertain ? [index] : []));
+  const number = (corrected: ReturnType<typeof correct>) => corrected?.number ?? 0;
+
+  beforeEach(() => {
+    const segments = texts.map((text, index) => ({ ...said(text, index), isSpeakerUncertain: index < 3 }));
+    transcript = shelf.completed(segments);
+  });
+
+  test("becomes certain when a person chooses another one, and uncertain again when that is taken back", () => {
+    expect(uncertain()).toEqual([0, 1, 2]);
+    const assigned = number(correct({ action: "assign", segments: [1, 3], speaker: 0 }));
+    expect([letters(), uncertain()]).toEqual(["AAAABA", [0, 2]]);
+    const undone = number(correct({ action: "revert", revision: assigned }));
+    expect([letters(), uncertain()]).toEqual(["ABACBA", [0, 1, 2]]);
+    correct({ action: "revert", revision: undone });
+    expect([letters(), uncertain()]).toEqual(["AAAABA", [0, 2]]);
+  });
+
+  test("becomes certain when a person confirms it, and only then is that a revision", () => {
+    const confirmed = correct({ action: "assign", segments: [0], speaker: 0 });
+    expect([number(confirmed), letters(), uncertain()]).toEqual([1, "ABACBA", [1, 2]]);
+    expect(correct({ action: "assign", segments: [0], speaker: 0 })?.number).toBeNull();
+    expect(transcript.changesAfter(0, { author: "ben", editor: "page-two" }).splices).toMatchObject([
+      { index: 0, inserted: [{ id: 0, isSpeakerUncertain: false }] },
+    ]);
+    correct({ action: "revert", revision: 1 });
+    expect(uncertain()).toEqual([0, 1, 2]);
+  });
+
+  test("stays confirmed when an earlier change of the text is taken back", () => {
+    const typed = number(correct({ action: "text", segment: 0, text: "We met in May." }));
+    expect(uncertain()).toEqual([0, 1, 2]);
+    correct({ action: "assign", segments: [0], speaker: 0 });
+    correct({ action: "revert", revision: typed });
+    expect([shown()[0], uncertain()]).toEqual(["A: We met in June.", [1, 2]]);
+  });
+
+  test("is that of both parts of a split segment, and of the first of two that are merged", () => {
+    correct({ action: "split", segment: 0, character: 7 });
+    expect([shown().slice(0, 2), uncertain()]).toEqual([
+      ["A: We met", "A: in June."],
+      [0, 1, 2, 3],
+    ]);
+    correct({ action: "assign", segments: [0], speaker: 0 });
+    correct({ action: "merge", segment: 0, next: 6 });
+    expect(uncertain()).toEqual([1, 2]);
+  });
+
+  test("stays uncertain when its speaker is merged with another one, also after that is taken back", () => {
+    const merged = number(correct({ action: "merge_speakers", from: 0, into: 2 }));
+    expect([letters(), uncertain()]).toEqual(["ABAABA", [0, 1, 2]]);
+    correct({ action: "revert", revision: merged });
+    expect([letters(), uncertain()]).toEqual(["ABACBA", [0, 1, 2]]);
+  });
+
+  test("is uncertain again in a restored transcript, but a comparison shows texts and speakers alone", async () => {
+    correct({ action: "text", segment: 5, text: "We did." });
+    correct({ action: "assign", segments: [0], speaker: 0 });
+    expect((await transcript.compareWith(1)).differences).toEqual([]);
+    correct({ action: "restore", revision: 1 });
+    expect([shown()[5], uncertain()]).toEqual(["A: We did.", [0, 1, 2]]);
+    correct({ action: "restore", revision: 0 });
+    expect([shown()[5], uncertain()]).toEqual(["A: I did.", [0, 1, 2]]);
+  });
+});
+
+test("a revision of an earlier version, which knew no uncertain speakers, is taken back", () => {
+  const assigned = correct({ action: "assign", segments: [1], speaker: 0 })?.number ?? 0;
+  const [row] = store.select().from(tables.revisions).all();
+  const [change] = JSON.parse(row?.changes ?? "[]");
+  expect(Object.keys(change)).toEqual(["kind", "ids", "from", "to"]);
+  const typed = correct({ action: "text", segment: 2, text: "Then?" })?.number ?? 0;
+  const older = store
+    .select()
+    .from(tables.revisions)
+    .all()
+    .at(-1)
+    ?.changes.replaceAll(',"isSpeakerUncertain":false', "");
+  expect(older).not.toContain("Uncertain");
+  store.$client.run("UPDATE revisions SET changes = ? WHERE number = ?", [older ?? "", typed]);
+  correct({ action: "revert", revision: typed });
+  correct({ action: "revert", revision: assigned });
+  expect(shown()).toEqual(texts.map((text, index) => `${"ABC"[speakers[index] ?? 0]}: ${text}`));
+});

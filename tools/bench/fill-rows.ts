@@ -89,7 +89,7 @@ const segments = `
 WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < 9)
 INSERT INTO segments
 SELECT id, k, k * 5000, k * 5000 + 4500, k % 2, 'What somebody said in the segment ' || k || ' of a recording.',
-  '[[" What",0,200,0.9],[" somebody",200,700,0.9],[" said",700,900,0.9],[" in",900,1000,0.9],[" the",1000,1100,0.9]]'
+  '[[" What",0,200,0.9],[" somebody",200,700,0.9],[" said",700,900,0.9],[" in",900,1000,0.9],[" the",1000,1100,0.9]]', 0
 FROM filled, n WHERE i % $withSegments = 0`;
 
 const usage = `

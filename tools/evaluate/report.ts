@@ -4,6 +4,7 @@ import { percent, total } from "../shared/figures.ts";
 import type { JoinedResult, Results, TimeResult, WordResult } from "./results.ts";
 import { type SpeakerResult, summarize } from "./speakers.ts";
 import { hallucinatedPerHour } from "./times.ts";
+import type { UncertainResult } from "./uncertain-speakers.ts";
 
 /** A row of the table: the measure, its value, and the data behind it. */
 export interface Row {
@@ -20,6 +21,7 @@ export function rowsOf(results: Results): Row[] {
     ...joinedRows(results.joined),
     ...speakerRows(results.segmentSpeakers, "segments"),
     ...speakerRows(results.turnSpeakers, "diarization alone"),
+    ...uncertainRows(results.uncertain),
     ...timeRows(results.times),
     ...inventedRows(results.invented),
   ];
@@ -102,6 +104,23 @@ function errorRows(measure: string, results: readonly SpeakerResult[], which: "e
   const { errorRate, falseAlarm, missed, confusion, files } = summarize(results, which);
   const kinds = `false alarm ${percent(falseAlarm)}, missed ${percent(missed)}, confusion ${percent(confusion)}`;
   return rowUnlessEmpty(results, { measure, value: percent(errorRate), over: `${kinds}; ${recordings(files)}` });
+}
+
+function uncertainRows(results: readonly UncertainResult[]): Row[] {
+  return (["dialogue", "meeting", "exchange"] as const).flatMap((group) => {
+    const some = inGroup(results, group);
+    const [marked, wrong, both] = (["marked", "wrong", "both"] as const).map((name) => total(some, (one) => one[name]));
+    const segments = `${total(some, (one) => one.segments)} segments; ${recordings(some.length)}`;
+    const share = (of = 0) => (of === 0 ? "none" : percent((both ?? 0) / of));
+    const row = (measure: string, of = 0) => {
+      const name = `${measure}, ${LABELS[group]}s`;
+      return rowUnlessEmpty(some, { measure: name, value: share(of), over: `${both} of ${of}; ${segments}` });
+    };
+    return [
+      ...row("marked segments with a wrong speaker", marked),
+      ...row("segments with a wrong speaker marked", wrong),
+    ];
+  });
 }
 
 function timeRows(times: readonly TimeResult[]): Row[] {

@@ -10,6 +10,7 @@ import {
   uncovered,
   wordsOutside,
 } from "./times.ts";
+import { uncertainResult } from "./uncertain-speakers.ts";
 import { longestRepeat, referenceTextOf, speakerWordErrors, textErrors, textsOf } from "./words.ts";
 
 /** Aspects that can be measured separately. */
@@ -67,6 +68,10 @@ export async function measure(
     peer: peer === null || peerWords === null ? null : { name: peer.name, words: peerWords },
     /** Speakers of the segments that the API returns. */
     segmentSpeakers,
+    /** Segments whose speaker is marked as uncertain. */
+    uncertain: wanted.includes("speakers")
+      ? recordings.flatMap(({ reference, hypothesis }) => uncertainResult(reference, hypothesis) ?? [])
+      : [],
     /** Speakers of the diarization without the words. */
     turnSpeakers,
     /** Recordings for which harness/der.ts and pyannote.metrics disagree. */

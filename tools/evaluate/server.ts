@@ -19,6 +19,7 @@ export interface TranscribedWord {
 
 interface TranscribedSegment extends NamedTurn {
   readonly text: string;
+  readonly isSpeakerUncertain?: boolean;
   readonly words: readonly TranscribedWord[];
 }
 
@@ -36,7 +37,7 @@ export function textOf({ segments }: Hypothesis): string {
 
 /**
  * A server of this checkout with a data directory of its own, which transcribes one recording after another.
- * The API does not return the times of words, so they are read from the server's database.
+ * The API returns neither the times of words nor uncertain speakers, so they are read from the server's database.
  */
 export class EvaluationServer implements AsyncDisposable {
   readonly #server: TestServer;
@@ -80,14 +81,15 @@ export class EvaluationServer implements AsyncDisposable {
     const store = openDatabase(join(this.#server.dataDirectory, "transcribe.db"));
     const recording = new Recordings(store, Date.now).get(ended.id);
     const stored = recording === null ? [] : new Transcript(store, recording).allSegments();
-    const words = new Map([...stored].map((segment) => [segment.index, segment.words]));
+    const known = new Map([...stored].map((segment) => [segment.index, segment]));
     store.$client.close();
     return {
       outcome: ended.failure_reason ?? ended.status,
       language: ended.language,
       segments: segments.map(({ index, start, end, speaker, text }) => ({
         ...{ startSeconds: start, endSeconds: end, speaker, text },
-        words: (words.get(index) ?? []).map(([word, from, to]) => {
+        isSpeakerUncertain: known.get(index)?.isSpeakerUncertain ?? false,
+        words: (known.get(index)?.words ?? []).map(([word, from, to]) => {
           return { text: word, startSeconds: from / 1000, endSeconds: to / 1000 };
         }),
       })),

@@ -17,6 +17,8 @@ export const segmentSchema = Type.Object({
   start: secondsSchema,
   end: secondsSchema,
   speaker: Type.String(),
+  /** Whether the voice may be another speaker's; false once a person has set or confirmed the speaker. */
+  is_speaker_uncertain: Type.Boolean(),
   text: Type.String(),
   words: Type.Array(wordSchema),
 });

@@ -171,10 +171,12 @@ export const strings = {
       internal:
         "The server could not process the recording, or it was cancelled. Solve the problem and upload it again.",
     },
-    doubtTitle: "Uncertain words",
+    doubtTitle: "Uncertain words and speakers",
     doubt: (share: string) =>
       `The model is less than ${share} sure of these words. Words of a model without calibrated probabilities are not marked.`,
-    showDoubt: "Underline uncertain words",
+    doubtSpeaker:
+      "marks a segment whose voice may be another speaker's, until somebody chooses or confirms the speaker.",
+    showDoubt: "Underline uncertain words, mark uncertain speakers",
     keys: "Keyboard shortcuts",
     keyList: [
       ["Space", "Play, pause"],
@@ -188,7 +190,9 @@ export const strings = {
     ] as const,
     editingKeys: "Keys while you correct",
     editingKeyList: [
-      ["Tab, ⇧ Tab", "Next, previous uncertain word"],
+      ["Tab, ⇧ Tab", "Next, previous uncertain word or speaker"],
+      ["A letter, ↑ ↓ at a speaker", "Choose another speaker"],
+      ["Enter at a speaker", "Confirm an uncertain speaker"],
       ["Enter", "Split the segment at the cursor"],
       ["Backspace at the start", "Merge with the previous segment"],
       ["Delete at the end", "Merge with the next segment"],
@@ -217,7 +221,7 @@ export const strings = {
     merged: "The speakers have been merged.",
   },
   editing: {
-    field: "Text of the segment. Tab goes to the next uncertain word, Escape leaves the field",
+    field: "Text of the segment. Tab goes to the next uncertain word or speaker, Escape leaves the field",
     tools: "Correct this segment",
     play: ["Play", "Ctrl Space"] as const,
     pause: ["Pause", "Ctrl Space"] as const,
@@ -229,8 +233,10 @@ export const strings = {
     remove: ["Delete segment", "Also: remove the text and leave the field"] as const,
     speaker: "Speaker of this segment",
     newSpeaker: "New speaker",
+    uncertain: "Uncertain speaker",
+    confirmSpeaker: ["Confirm speaker", "Enter in the list of speakers"] as const,
     done: "Done",
-    noDoubt: "There are no more uncertain words.",
+    noDoubt: "There are no more uncertain words or speakers.",
     doubtNotLoaded: "The next uncertain word is not known: this part of the transcript could not be loaded.",
     waiting: {
       split: "The split waits for the server.",

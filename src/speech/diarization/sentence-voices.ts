@@ -26,6 +26,13 @@ export async function writeSentenceVoices(
   await writeBlock(area, "sentences", block, MARK, file);
 }
 
+/** The speaker of a sentence by its voice. */
+export interface VoiceOwner {
+  readonly speaker: number;
+  /** How much more similar the voice is to this speaker's other sentences than to any other speaker's. */
+  readonly margin: number;
+}
+
 /**
  * Returns the speaker of each sentence by its voice: the assigned speaker, or another one if the voice clearly matches
  * that one. Reads the blocks twice, one at a time, so that memory does not grow with their number. With CAM++, words
@@ -33,7 +40,7 @@ export async function writeSentenceVoices(
  * fragments.
  * @param sentences all sentences whose voices are in the blocks of the work area, in order
  */
-export async function speakersByVoice(area: WorkArea, sentences: readonly SpokenSentence[]): Promise<number[]> {
+export async function speakersByVoice(area: WorkArea, sentences: readonly SpokenSentence[]): Promise<VoiceOwner[]> {
   const known = new Map<number, Float32Array>();
   for await (const [{ speaker, seconds }, voice] of withVoices(area, sentences)) {
     const sum = known.get(speaker) ?? new Float32Array(voice.length);
@@ -41,34 +48,35 @@ export async function speakersByVoice(area: WorkArea, sentences: readonly Spoken
     known.set(speaker, sum);
   }
   const means = new Map([...known].map(([speaker, sum]) => [speaker, unit(sum)]));
-  const speakers: number[] = [];
+  const owners: VoiceOwner[] = [];
   for await (const [{ speaker, seconds }, voice] of withVoices(area, sentences)) {
     const rest = known.get(speaker)?.slice() ?? new Float32Array(voice.length);
     addScaled(rest, voice, -seconds);
-    speakers.push(clearSpeaker(speaker, voice, rest, means));
+    const isOnly = Math.sqrt(dot(rest, rest)) < 1e-3;
+    const similarities = new Map([...means].map(([each, mean]) => [each, dot(voice, mean)]));
+    similarities.set(speaker, isOnly ? 0 : dot(voice, unit(rest)));
+    // A speaker without another sentence has no voice to compare with, and may well be a real speaker.
+    const owner = isOnly ? speaker : clearSpeaker(speaker, similarities);
+    owners.push({ speaker: owner, margin: marginOf(owner, similarities) });
   }
-  return speakers;
+  return owners;
 }
 
-/** @param rest sum of the speaker's other sentences @param means means of all speakers, of unit length */
-function clearSpeaker(
-  speaker: number,
-  voice: Float32Array,
-  rest: Float32Array,
-  means: ReadonlyMap<number, Float32Array>,
-): number {
-  // A speaker without another sentence has no voice to compare with, and may well be a real speaker.
-  if (Math.sqrt(dot(rest, rest)) < 1e-3) return speaker;
-  let most = Math.max(minSimilarity.ofSentences, dot(voice, unit(rest)) + minSimilarity.ofStrangers);
+/** @param similarities to the speaker's other sentences, and to all sentences of the other speakers */
+function clearSpeaker(speaker: number, similarities: ReadonlyMap<number, number>): number {
+  let most = Math.max(minSimilarity.ofSentences, (similarities.get(speaker) ?? 0) + minSimilarity.ofStrangers);
   let clearest = speaker;
-  for (const [another, theirs] of means) {
-    if (another === speaker) continue;
-    const similar = dot(voice, theirs);
-    if (similar < most) continue;
+  for (const [another, similar] of similarities) {
+    if (another === speaker || similar < most) continue;
     most = similar;
     clearest = another;
   }
   return clearest;
+}
+
+function marginOf(owner: number, similarities: ReadonlyMap<number, number>): number {
+  const others = [...similarities].flatMap(([speaker, similar]) => (speaker === owner ? [] : [similar]));
+  return (similarities.get(owner) ?? 0) - Math.max(-1, ...others);
 }
 
 async function* withVoices(

@@ -24,7 +24,10 @@ const words: Word[] = [
   [4, 9, 1.4, 2, 0.3],
   [10, 12, 2.2, 2.5, 0.9],
 ];
-const segment: Segment = { id: 0, index: 0, start: 1, end: 2.5, speaker: "A", text: "one twowo so", words };
+const segment: Segment = {
+  ...{ id: 0, index: 0, start: 1, end: 2.5, speaker: "A", text: "one twowo so", words },
+  is_speaker_uncertain: false,
+};
 
 test.each([
   [0, -1, -1],
@@ -71,7 +74,7 @@ test.each([
 
 test("a joined segment of two parties has the word that is spoken, and its neighbours in time", () => {
   const joined: Segment = {
-    ...{ id: 0, index: 0, start: 1, end: 9, speaker: "A", text: "one two six" },
+    ...{ id: 0, index: 0, start: 1, end: 9, speaker: "A", text: "one two six", is_speaker_uncertain: false },
     words: [
       [0, 3, 1, 2, 0.9],
       [4, 7, 8, 9, 0.9],

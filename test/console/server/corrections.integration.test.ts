@@ -10,6 +10,7 @@ import {
   revisionPageSchema,
   segmentPageSchema,
 } from "../../../src/console/contract/index.ts";
+import { exportFormats } from "../../../src/exports/index.ts";
 import { changeUser } from "../../../src/users/index.ts";
 import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { newUser, PASSWORD, signedIn } from "./people.ts";
@@ -51,6 +52,43 @@ async function opened(server: ConsoleServer) {
   const browser = await server.operator();
   return { id, browser, page: new Page(browser, `/recordings/${id}`) };
 }
+
+describe("an uncertain speaker", () => {
+  const mark = (server: ConsoleServer, value: 0 | 1) => {
+    server.api.store.$client.run('UPDATE segments SET is_speaker_uncertain = ? WHERE "index" > 0', [value]);
+  };
+
+  test("is shown in the console until a person confirms it, and again after an undo", async () => {
+    using server = new ConsoleServer();
+    const { browser, page } = await opened(server);
+    mark(server, 1);
+    const shown = async () => {
+      const { segments } = await browser.read(`${page.path}/segments`, segmentPageSchema);
+      return segments.map((segment) => segment.is_speaker_uncertain);
+    };
+    expect(await shown()).toEqual([false, true, true]);
+    const { splices, number } = await page.correct({ action: "assign", segments: [1], speaker: 1 });
+    expect(splices).toMatchObject([{ index: 1, segments: [{ id: 1, speaker: "B", is_speaker_uncertain: false }] }]);
+    expect(await shown()).toEqual([false, false, true]);
+    await page.correct({ action: "revert", revision: number });
+    expect(await shown()).toEqual([false, true, true]);
+  });
+
+  test("changes no answer of the API and no byte of an export", async () => {
+    using server = new ConsoleServer();
+    const { id } = await opened(server);
+    const client = server.api.client("first");
+    const answers = async () => {
+      const paths = ["segments", "segments?words=true", ...exportFormats.map((format) => `export?format=${format}`)];
+      return await Promise.all(
+        paths.map(async (path) => (await client.fetch(`/transcriptions/${id}/${path}`)).bytes()),
+      );
+    };
+    const before = await answers();
+    mark(server, 1);
+    expect(await answers()).toEqual(before);
+  });
+});
 
 describe("a corrected transcript", () => {
   test("is what the API, the exports and the search give", async () => {

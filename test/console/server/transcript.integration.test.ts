@@ -18,6 +18,7 @@ describe("the segments of a transcript", () => {
     const { segments } = await (await server.operator()).read(`/recordings/${id}/segments`, segmentPageSchema);
     expect(segments[0]).toEqual({
       ...{ id: 0, index: 0, start: 0, end: 0.9, speaker: "A", text: "Hello, hello world." },
+      is_speaker_uncertain: false,
       words: [
         [0, 6, 0, 0.3, 0.9],
         [7, 12, 0.3, 0.6, 0.9],

@@ -4,6 +4,7 @@ import type { Results, WordResult } from "../../../tools/evaluate/results.ts";
 
 const nothing: Results = {
   ...{ words: [], joined: [], segmentSpeakers: [], turnSpeakers: [], scorerMismatches: [], times: [], invented: [] },
+  uncertain: [],
   peer: null,
 };
 
@@ -75,5 +76,13 @@ test("time errors have a median size and a median direction", () => {
       over: "90 % under 0.10 s; 66.7 % within 0.2 s; median 0.10 s early; 3 of 4 turns",
     },
     { measure: "words that extend 0.2 s or more beyond the speech", value: "2.0 %", over: "1 of 50 words" },
+  ]);
+});
+
+test("marks of uncertain speakers are counted over all recordings of a group", () => {
+  const one = { path: "exchange/one", group: "exchange" as const, segments: 10, marked: 4, wrong: 2, both: 1 };
+  expect(shown({ uncertain: [one, { ...one, marked: 0, wrong: 1, both: 0 }] })).toEqual([
+    "marked segments with a wrong speaker, quick exchanges: 25.0 %",
+    "segments with a wrong speaker marked, quick exchanges: 33.3 %",
   ]);
 });

@@ -12,6 +12,8 @@ const voice = (anna: number, ben: number) =>
 const anna = voice(1, 0);
 const ben = voice(0, 1);
 
+const speakersOf = (owners: Awaited<ReturnType<typeof speakersByVoice>>) => owners.map(({ speaker }) => speaker);
+
 /** Whose the sentences are by their voices, which are laid down in blocks of so many. */
 async function compared(sentences: readonly SpokenSentence[], voices: readonly Float32Array[], perBlock: number) {
   using directory = temporaryDirectory();
@@ -32,7 +34,8 @@ describe("a sentence with an embedding of its own", () => {
 
   test("is assigned to the speaker whose voice it clearly matches, in every block", async () => {
     for (const perBlock of [1, 2, 3, 4]) {
-      expect(await compared(sentences, [anna, ben, voice(0.1, 0.7), anna], perBlock)).toEqual([0, 1, 1, 0]);
+      const owners = await compared(sentences, [anna, ben, voice(0.1, 0.7), anna], perBlock);
+      expect(speakersOf(owners)).toEqual([0, 1, 1, 0]);
     }
   });
 
@@ -43,11 +46,26 @@ describe("a sentence with an embedding of its own", () => {
     ["two people's voices are much similar", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
   ];
   test.each(unclear)("keeps its speaker where %s", async (_, voices) => {
-    expect(await compared(sentences, voices, 4)).toEqual([0, 1, 0, 0]);
+    expect(speakersOf(await compared(sentences, voices, 4))).toEqual([0, 1, 0, 0]);
   });
 
   test("keeps a speaker who has no other sentence", async () => {
-    expect(await compared(sentences.slice(0, 2), [anna, voice(0.9, 0.1)], 4)).toEqual([0, 1]);
+    const owners = await compared(sentences.slice(0, 2), [anna, voice(0.9, 0.1)], 4);
+    expect(speakersOf(owners)).toEqual([0, 1]);
+    // Nothing is known of Ben's voice, so the sentence may be Anna's.
+    expect(owners[1]?.margin).toBeCloseTo(-0.9);
+  });
+
+  test("has the margin by which its voice is more its speaker's than any other's", async () => {
+    const marginOf = async (third: Float32Array) => (await compared(sentences, [anna, ben, third, anna], 4))[2]?.margin;
+    expect([await marginOf(voice(0.7, 0.1)), await marginOf(voice(0.5, 0.6)), await marginOf(voice(0.1, 0.7))]).toEqual(
+      [
+        expect.closeTo(0.6),
+        expect.closeTo(-0.1),
+        // It is Ben's.
+        expect.closeTo(0.6),
+      ],
+    );
   });
 });
 

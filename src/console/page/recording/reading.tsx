@@ -76,6 +76,12 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
               />
               <span class="doubtful">{texts.showDoubt}</span>
             </label>
+            <p class="soft">
+              <span class="uncertain" aria-hidden="true">
+                ?
+              </span>{" "}
+              {texts.doubtSpeaker}
+            </p>
           </section>
           <Keys summary={texts.keys} list={texts.keyList} />
           {mayChange && <Keys summary={texts.editingKeys} list={texts.editingKeyList} />}

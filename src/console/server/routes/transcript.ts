@@ -146,6 +146,7 @@ export function showSegment({ words, text, ...segment }: SegmentWithWords): Segm
     start: segment.startMilliseconds / 1000,
     end: segment.endMilliseconds / 1000,
     speaker: speakerLabel(segment.speaker),
+    is_speaker_uncertain: segment.isSpeakerUncertain,
     text,
     words: placeWords(text, words).map(({ word, from, to }): Word => {
       const [, start, end, probability, isCalibrated] = word;

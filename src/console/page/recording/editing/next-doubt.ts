@@ -34,23 +34,29 @@ function isNewLetter(before: string | undefined, after: string | undefined): boo
   return after !== undefined && after !== before && /[\p{L}\p{N}]/u.test(after);
 }
 
-/** A place in a segment from which an uncertain word is searched. */
-interface Start {
+/** A place in a segment from which an uncertain word or speaker is searched. */
+export interface Start {
   /** Position of the segment. */
   readonly index: number;
   /** Its text in the field. */
   readonly text: string;
+  /** SPEAKER: its speaker, which comes before its text. */
   readonly character: number;
 }
 
+/** The place before the first character of a text. */
+export const SPEAKER = -1;
+
 /**
- * Finds the next or the previous uncertain word of a transcript, and loads the segments on the way. Without such a need
- * it sends no request, so that it works without a connection.
+ * Finds the next or the previous uncertain word or speaker of a transcript, and loads the segments on the way. Without
+ * such a need it sends no request, so that it works without a connection.
+ * @param isUncertain returns whether the speaker of a segment is shown as uncertain
  * @returns null if there is none; `not loaded` if the segments on the way could not be loaded
  */
 export async function nextDoubt(
   data: Pick<TranscriptData, "outline" | "get" | "loaded">,
   below: number,
+  isUncertain: (segment: Segment) => boolean,
   step: 1 | -1,
   { index, text, character }: Start,
 ): Promise<EditedPlace | null | "not loaded"> {
@@ -59,10 +65,14 @@ export async function nextDoubt(
     if (segment === null) return "not loaded";
     const isFirst = at === index;
     const doubts = doubtsIn(segment, below);
+    const isStop = isUncertain(segment) && (!isFirst || (step < 0 && character !== SPEAKER));
+    const speaker: EditedPlace = { id: segment.id, selection: [0, 0], isSpeaker: true };
+    if (isStop && step > 0) return speaker;
     const found = isFirst
       ? nearest(rangesAfter(segment.text, text, doubts), step, character)
       : doubts.at(step > 0 ? 0 : -1);
     if (found !== undefined) return { id: segment.id, selection: found };
+    if (isStop) return speaker;
   }
   return null;
 }

@@ -5,6 +5,7 @@ import { strings } from "../../strings.ts";
 import { type Playback, usePlaybackState } from "../player/playback.ts";
 import { keyNameOf } from "../use-keys.ts";
 import { type Corrections, isEmpty } from "./corrections.ts";
+import { SPEAKER } from "./next-doubt.ts";
 import type { EditedPlace, Step, TypeAhead } from "./type-ahead.ts";
 
 const texts = strings.editing;
@@ -27,7 +28,9 @@ interface SegmentEditorProps {
   readonly onGo: (place: EditedPlace) => void;
   /** Edits the place to which a step leads. */
   readonly onMove: (step: Step, find: () => Promise<EditedPlace | null>) => Promise<void>;
-  /** Edits the next or the previous uncertain word after a character of this segment's text in the field. */
+  /** Whether the speaker is uncertain. */
+  readonly isUncertain: boolean;
+  /** Goes to the next uncertain word or speaker after a character of this segment's text in the field, or the previous. */
   readonly onDoubt: (direction: 1 | -1, text: string, character: number) => void;
   readonly onClose: () => void;
 }
@@ -38,7 +41,7 @@ interface SegmentEditorProps {
  */
 export function SegmentEditor(props: SegmentEditorProps) {
   const { segment, previous, next, place, recording, corrections, playback, onGo, onMove, onDoubt, onClose } = props;
-  const { step, typedAhead, hint } = props;
+  const { step, typedAhead, hint, isUncertain } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const speakerField = useRef<HTMLSelectElement>(null);
   const unsaved = corrections.unsavedText(segment.id);
@@ -59,7 +62,7 @@ export function SegmentEditor(props: SegmentEditorProps) {
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
-    element.focus({ preventScroll: true });
+    (place.isSpeaker ? speakerField.current : element)?.focus({ preventScroll: true });
     // A step of the user may just have changed the text.
     if (unsaved === null && cleaned(element.value) !== segment.text) {
       element.value = segment.text;
@@ -67,7 +70,7 @@ export function SegmentEditor(props: SegmentEditorProps) {
     }
     element.setSelectionRange(...place.selection);
     const typed = typedAhead.take();
-    if (typed !== "") {
+    if (typed !== "" && !place.isSpeaker) {
       element.setRangeText(typed, ...place.selection, "end");
       corrections.type(segment.id, element.value);
     }
@@ -100,8 +103,10 @@ export function SegmentEditor(props: SegmentEditorProps) {
       const speaker = value === "" ? null : Number(value);
       await corrections.make({ action: "assign", segments: [segment.id], speaker });
       const { selectionStart = 0, selectionEnd = 0 } = field.current ?? {};
-      return { id: segment.id, selection: [selectionStart, selectionEnd] };
+      const text: EditedPlace = { id: segment.id, selection: [selectionStart, selectionEnd] };
+      return place.isSpeaker ? { ...text, isSpeaker: true } : text;
     });
+  const speakerNumber = String(recording.speakers.find(({ speaker }) => speaker === segment.speaker)?.number ?? "");
   const remove = () =>
     onMove("remove", async () => {
       const neighbour = next ?? previous;
@@ -158,6 +163,19 @@ export function SegmentEditor(props: SegmentEditorProps) {
     if (action() !== false) event.preventDefault();
   };
 
+  /** Handles a key in the list of speakers. Tab leaves it as usual, unless it has led there. */
+  const pressInSpeakers = (event: KeyboardEvent) => {
+    const name = keyNameOf(event);
+    const isTab = name === "Tab" || name === "Shift+Tab";
+    if (name === "Escape") onClose();
+    else if (name === "Enter" && isUncertain) void assign(speakerNumber);
+    else if (name === "Control+z" && corrections.canUndo) void corrections.undo();
+    else if (isTab && place.isSpeaker) onDoubt(name === "Tab" ? 1 : -1, text, SPEAKER);
+    else return;
+    event.stopPropagation();
+    event.preventDefault();
+  };
+
   return (
     <div class="editor">
       <div class="growing">
@@ -208,7 +226,9 @@ export function SegmentEditor(props: SegmentEditorProps) {
           <select
             ref={speakerField}
             disabled={waiting !== null}
-            value={String(recording.speakers.find(({ speaker }) => speaker === segment.speaker)?.number ?? "")}
+            value={speakerNumber}
+            aria-describedby={isUncertain ? `uncertain-${segment.id}` : undefined}
+            onKeyDown={pressInSpeakers}
             onChange={(event) => void assign(event.currentTarget.value)}
           >
             {recording.speakers.map(({ number, speaker, name }) => (
@@ -219,6 +239,18 @@ export function SegmentEditor(props: SegmentEditorProps) {
             <option value="">{texts.newSpeaker}</option>
           </select>
         </label>
+        {isUncertain && (
+          <>
+            <ToolButton
+              label={texts.confirmSpeaker}
+              disabled={waiting !== null}
+              onClick={() => void assign(speakerNumber)}
+            />
+            <span id={`uncertain-${segment.id}`} class="unseen">
+              {texts.uncertain}
+            </span>
+          </>
+        )}
         <Button text={texts.done} onClick={onClose} />
       </div>
       <div class="soft" role="status">

@@ -8,6 +8,8 @@ export interface EditedPlace {
   /** Id of the segment. */
   readonly id: number;
   readonly selection: Selection;
+  /** Whether the speaker is chosen, instead of the text being edited. */
+  readonly isSpeaker?: true;
 }
 
 /** A step of the user that leads to another place. */

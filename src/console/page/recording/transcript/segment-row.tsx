@@ -21,6 +21,8 @@ interface SegmentRowProps {
   readonly language: string | null;
   /** Marks by layer, for browsers that need elements to mark text. */
   readonly marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>;
+  /** Whether the row shows that the speaker is uncertain. */
+  readonly isUncertain: boolean;
   /** Whether the user may correct the text, which can then have the focus. */
   readonly isEditable: boolean;
   /** The field that replaces the text while the user corrects it; null otherwise. */
@@ -33,7 +35,8 @@ interface SegmentRowProps {
  * from there; a click on the text, or Enter, corrects it.
  */
 export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
-  const { index, count, segment, speaker, speakerIndex, startSeconds, language, marked, isEditable, editor } = props;
+  const { index, count, segment, speaker, speakerIndex, startSeconds, language, marked, editor } = props;
+  const { isUncertain, isEditable } = props;
   const row = useCallback((element: HTMLElement | null) => onRow(index, element), [onRow, index]);
   return (
     <li
@@ -49,9 +52,16 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
           <SpeakerName speaker={speaker} index={speakerIndex} />
         </p>
       )}
-      <button type="button" class="at" data-play={startSeconds} aria-label={strings.player.from(clock(startSeconds))}>
-        {clock(startSeconds)}
-      </button>
+      <div class="margin">
+        <button type="button" class="at" data-play={startSeconds} aria-label={strings.player.from(clock(startSeconds))}>
+          {clock(startSeconds)}
+        </button>
+        {isUncertain && (
+          <span class="uncertain" role="img" aria-label={strings.editing.uncertain} title={strings.editing.uncertain}>
+            ?
+          </span>
+        )}
+      </div>
       {editor ??
         (segment === null ? (
           <p class="transcribed unloaded" aria-hidden="true" />

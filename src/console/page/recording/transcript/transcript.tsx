@@ -6,7 +6,7 @@ import { Problem } from "../../parts/index.ts";
 import { useViewer } from "../../session.tsx";
 import { strings } from "../../strings.ts";
 import type { Corrections } from "../editing/corrections.ts";
-import { doubtsIn, nextDoubt } from "../editing/next-doubt.ts";
+import { doubtsIn, nextDoubt, type Start } from "../editing/next-doubt.ts";
 import { SegmentEditor } from "../editing/segment-editor.tsx";
 import { useEditing } from "../editing/use-editing.ts";
 import type { Match } from "../find.tsx";
@@ -87,9 +87,11 @@ export function Transcript(props: TranscriptProps) {
       edit({ id: segment.id, selection: [character, character] });
     },
   });
-  const goToDoubt = (direction: 1 | -1, index: number, text: string, character: number) =>
+  // A voice can't be another speaker's if there is none.
+  const isUncertain = (segment: Segment) => segment.is_speaker_uncertain && recording.speakers.length > 1;
+  const goToDoubt = (direction: 1 | -1, start: Start) =>
     move("doubt", async () => {
-      const place = await nextDoubt(data, recording.doubt_below, direction, { index, text, character });
+      const place = await nextDoubt(data, recording.doubt_below, isUncertain, direction, start);
       if (place === null) setHint(strings.editing.noDoubt);
       if (place === "not loaded") setHint(strings.editing.doubtNotLoaded);
       return place === "not loaded" ? null : place;
@@ -154,6 +156,7 @@ export function Transcript(props: TranscriptProps) {
                 speaker={beginsTurn(outline, index) ? (recording.speakers[speakerIndex] ?? null) : null}
                 startSeconds={(outline.start_milliseconds[index] ?? 0) / 1_000}
                 marked={marksOf(index)}
+                isUncertain={showsDoubt && segment !== null && isUncertain(segment)}
                 isEditable={mayChange}
                 editor={
                   segment !== null && editing?.id === segment.id ? (
@@ -165,7 +168,8 @@ export function Transcript(props: TranscriptProps) {
                       {...{ step, typedAhead, hint }}
                       onGo={edit}
                       onMove={move}
-                      onDoubt={(direction, typed, character) => void goToDoubt(direction, index, typed, character)}
+                      isUncertain={isUncertain(segment)}
+                      onDoubt={(direction, text, character) => void goToDoubt(direction, { index, text, character })}
                       onClose={close}
                     />
                   ) : null
