@@ -16,11 +16,13 @@ from scipy import signal
 RATE = 16000
 FRAME = RATE // 100
 # Speech is what is at most this much quieter than the loudest frames of a recording.
-SPEECH_DECIBELS = 35
-# Silences from this length on divide phrases; the turns of one person join over shorter ones.
+SPEECH_DECIBELS = 25
+QUIETER_DECIBELS = 12
+# Silences from this length on divide phrases. The turns of one person join over shorter ones than the second value.
 PAUSE_SECONDS = 0.25
-# Shorter phrases are only back-channels.
+JOINED_SECONDS = 0.5
 MIN_PHRASE_SECONDS = 0.3
+MAX_PHRASE_SECONDS = 2.2
 # Width, depth and height in metres, and the reverberation time in seconds.
 ROOMS = {
     "office": ((3.2, 4.1, 2.6), 0.25),
@@ -44,16 +46,31 @@ def levels(samples: numpy.ndarray) -> numpy.ndarray:
 
 
 def phrases(samples: numpy.ndarray) -> list:
-    """Returns the phrases of a recording as [first, last) frames: speech without a silence of PAUSE_SECONDS."""
-    loud = levels(samples)
-    speaks = loud > numpy.percentile(loud, 95) - SPEECH_DECIBELS
+    """Returns the phrases of a recording as [first, last) frames, each of at most MAX_PHRASE_SECONDS.
+
+    A phrase is speech without a silence of PAUSE_SECONDS. A long one is divided at its deepest dips.
+    """
+    loud = numpy.convolve(levels(samples), numpy.ones(3) / 3, "same")
     found = []
-    for frame in numpy.flatnonzero(speaks):
+    for frame in numpy.flatnonzero(loud > numpy.percentile(loud, 95) - SPEECH_DECIBELS):
         if found and frame - found[-1][1] < PAUSE_SECONDS * 100:
             found[-1][1] = frame + 1
         else:
             found.append([frame, frame + 1])
-    return [(first, last) for first, last in found if last - first >= MIN_PHRASE_SECONDS * 100]
+    usual = numpy.median([loud[first:last].max() for first, last in found])
+    # What is much quieter than the rest is a breath or a noise.
+    left = [(first, last) for first, last in reversed(found) if loud[first:last].max() > usual - QUIETER_DECIBELS]
+    least, most = int(MIN_PHRASE_SECONDS * 100), int(MAX_PHRASE_SECONDS * 100)
+    done = []
+    while left:
+        first, last = left.pop()
+        if last - first <= most:
+            done += [(first, last)] if last - first >= least else []
+            continue
+        low, high = first + 2 * least, min(first + most, last - least)
+        cut = low + int(numpy.argmin(loud[low:high]))
+        left += [(cut, last), (first, cut)]
+    return done
 
 
 class Voice:
@@ -61,48 +78,39 @@ class Voice:
 
     def __init__(self, paths: list, random: numpy.random.Generator):
         self.random = random
-        self.recordings = [load(path) for path in paths]
-        self.phrases = [phrases(samples) for samples in self.recordings]
-        # Recordings differ in level; in a meeting, one person is about as loud all the time.
-        self.recordings = [
-            samples / numpy.sqrt((samples[first * FRAME : last * FRAME] ** 2).mean())
-            for samples, found in zip(self.recordings, self.phrases)
-            if found
-            for first, last in [(found[0][0], found[-1][1])]
-        ]
-        self.phrases = [found for found in self.phrases if found]
-        self.uses = [[0] * len(found) for found in self.phrases]
+        self.recordings = []
+        for samples in map(load, paths):
+            found = phrases(samples)
+            # Recordings differ in level; in a meeting, one person is about as loud all the time.
+            power = numpy.concatenate([samples[first * FRAME : last * FRAME] ** 2 for first, last in found])
+            self.recordings.append((samples / numpy.sqrt(power.mean()), found, [0] * len(found)))
 
     def speech(self, shortest: float, longest: float) -> tuple:
-        """Returns consecutive phrases of a length between the limits, or a part of a longer phrase.
+        """Returns consecutive phrases of a length between the limits, if there are any.
 
         The result is the samples, and the first and last second of each phrase in them.
         """
-        least = min(min(uses) for uses in self.uses)
+        least = min(min(uses) for _, _, uses in self.recordings)
         starts = [
             (recording, phrase)
-            for recording, uses in enumerate(self.uses)
+            for recording, (_, _, uses) in enumerate(self.recordings)
             for phrase, count in enumerate(uses)
             if count == least
         ]
         recording, phrase = starts[self.random.integers(len(starts))]
-        found, samples = self.phrases[recording], self.recordings[recording]
+        samples, found, uses = self.recordings[recording]
         wanted = self.random.uniform(shortest, longest) * 100
-        first, last = found[phrase]
-        spans = [found[phrase]]
-        self.uses[recording][phrase] += 1
-        while last - first < wanted and phrase + 1 < len(found) and found[phrase + 1][1] - first <= longest * 100:
-            phrase += 1
-            last = found[phrase][1]
-            spans.append(found[phrase])
-            self.uses[recording][phrase] += 1
+        spans = []
+        for first, last in found[phrase:]:
+            if spans and (spans[-1][1] - spans[0][0] >= wanted or last - spans[0][0] > longest * 100):
+                break
+            uses[phrase + len(spans)] += 1
+            spans.append((first, last))
+        first, last = spans[0][0], spans[-1][1]
         if last - first > longest * 100:
-            # The deepest dip near the wanted length ends the part, so that no word is cut where one can avoid it.
-            loud = levels(samples[first * FRAME : last * FRAME])
-            low, high = int(max(shortest * 100, wanted * 0.6)), int(min(longest * 100, len(loud)))
-            cut = low + int(numpy.argmin(numpy.convolve(loud, numpy.ones(3) / 3, "same")[low:high]))
-            is_end = self.random.random() < 0.5 and low <= len(loud) - cut <= longest * 100
-            first, last = (first + cut, last) if is_end else (first, first + cut)
+            # A single phrase for a back-channel: its beginning, up to a dip.
+            loud = levels(samples[first * FRAME : last * FRAME])[: int(longest * 100)]
+            last = first + int(shortest * 100) + int(numpy.argmin(loud[int(shortest * 100) :]))
             spans = [(first, last)]
         return samples[first * FRAME : last * FRAME], [((a - first) / 100, (b - first) / 100) for a, b in spans]
 
@@ -129,8 +137,9 @@ def plan(meeting: dict, voices: dict, random: numpy.random.Generator, crossing: 
         if seconds > 3.5 and random.random() < min(0.9, 0.2 + crossing):
             # Another one says a word or two meanwhile, a back-channel. It ends before the next turn may begin.
             listener = random.choice([one for one in people if one != person])
-            moment = at + random.uniform(0.5, seconds - 2.6)
-            turns.append((moment, str(listener), *voices[listener].speech(0.3, 0.8)))
+            speech, spans = voices[listener].speech(0.3, 0.8)
+            moment = at + random.uniform(0.3, max(0.4, seconds - 1.8 - len(speech) / RATE))
+            turns.append((moment, str(listener), speech, spans))
         is_crossed = random.random() < crossing
         at += seconds + (-random.uniform(0.15, min(1.8, seconds * 0.6)) if is_crossed else random.uniform(least, most))
         before = person
@@ -138,12 +147,12 @@ def plan(meeting: dict, voices: dict, random: numpy.random.Generator, crossing: 
 
 
 def joined(turns: list) -> list:
-    """Returns [start, end, person] in seconds; the phrases of a person join over pauses shorter than PAUSE_SECONDS."""
+    """Returns [start, end, person] in seconds; the phrases of a person join over pauses shorter than JOINED_SECONDS."""
     spoken = sorted((at + start, at + end, person) for at, person, _, spans in turns for start, end in spans)
     found, last = [], {}
     for start, end, person in spoken:
         before = last.get(person)
-        if before and start - before[1] < PAUSE_SECONDS:
+        if before and start - before[1] < JOINED_SECONDS:
             before[1] = max(before[1], end)
         else:
             last[person] = [round(start, 3), round(end, 3), person]
