@@ -1,4 +1,4 @@
-import { type EngineWord, OverlapFinder, type Span, secondsOf, type Turn } from "../timeline/index.ts";
+import { type EngineWord, OverlapFinder, type Span, secondsOf, sharedSeconds, type Turn } from "../timeline/index.ts";
 
 /** Maximum length of the turn of a remark, in seconds: one long word, slowly spoken. */
 const LONGEST_SECONDS = 0.8;
@@ -56,8 +56,4 @@ function isSurrounded(own: Turn, others: readonly Turn[]): boolean {
 
 function isNear(turn: Turn, own: Turn): boolean {
   return own.startSeconds - turn.endSeconds <= NEAR_SECONDS && turn.startSeconds - own.endSeconds <= NEAR_SECONDS;
-}
-
-function sharedSeconds(a: Span, b: Span): number {
-  return Math.max(0, Math.min(a.endSeconds, b.endSeconds) - Math.max(a.startSeconds, b.startSeconds));
 }

@@ -1,5 +1,5 @@
 import type { SegmentSpan } from "../segments/index.ts";
-import { type Span, secondsOf, type Turn } from "../timeline/index.ts";
+import { type Span, secondsOf, sharedSeconds, type Turn } from "../timeline/index.ts";
 
 /**
  * Seconds by which words may extend beyond turns. With 0.4 s or more, no turn's first or last word is further off than
@@ -70,7 +70,7 @@ interface Near {
 function nearest(word: Span, spans: readonly Span[]): Near | null {
   let best: Near | null = null;
   for (const span of spans) {
-    const inside = Math.min(word.endSeconds, span.endSeconds) - Math.max(word.startSeconds, span.startSeconds);
+    const inside = sharedSeconds(word, span);
     const middle = (word.startSeconds + word.endSeconds) / 2;
     const seconds = inside > 0 ? -inside : Math.max(span.startSeconds - middle, middle - span.endSeconds);
     if (best === null || seconds < best.seconds) best = { span, seconds };

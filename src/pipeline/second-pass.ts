@@ -1,7 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { hasBlock } from "../blocks/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import { embeddedPart, OverlapFinder, type Span, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
+import {
+  embeddedPart,
+  OverlapFinder,
+  type Span,
+  secondsOf,
+  sharedSeconds,
+  spanSchema,
+  type Turn,
+} from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { forEachConcurrently, yieldToEventLoop } from "./concurrency.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -184,11 +192,7 @@ export function reassignTurns(
  */
 function isMostlyOverlapped(fragment: Fragment, turns: readonly Turn[]): boolean {
   const others = turns.filter(({ speaker }) => speaker !== fragment.speaker);
-  const seconds = others.reduce(
-    (sum, turn) =>
-      sum + Math.min(turn.endSeconds, fragment.endSeconds) - Math.max(turn.startSeconds, fragment.startSeconds),
-    0,
-  );
+  const seconds = others.reduce((sum, turn) => sum + sharedSeconds(turn, fragment), 0);
   return seconds >= secondsOf(fragment) / 2;
 }
 

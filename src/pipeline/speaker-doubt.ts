@@ -1,5 +1,5 @@
 import type { Segment } from "../segments/index.ts";
-import { OverlapFinder } from "../timeline/index.ts";
+import { OverlapFinder, sharedSeconds } from "../timeline/index.ts";
 import type { Diarized } from "./diarize.ts";
 import type { ComparedFragment } from "./second-pass.ts";
 
@@ -31,10 +31,10 @@ export class SpeakerDoubt {
   #marginOf(segment: Segment): number | null {
     let seconds = 0;
     let sum = 0;
-    for (const { startSeconds, endSeconds, speaker, margin } of this.#compared.overlapping(segment)) {
-      const common = Math.min(endSeconds, segment.endSeconds) - Math.max(startSeconds, segment.startSeconds);
+    for (const fragment of this.#compared.overlapping(segment)) {
+      const common = sharedSeconds(fragment, segment);
       seconds += common;
-      sum += common * (speaker === segment.speaker ? margin : -margin);
+      sum += common * (fragment.speaker === segment.speaker ? fragment.margin : -fragment.margin);
     }
     return seconds === 0 ? null : sum / seconds;
   }

@@ -9,6 +9,7 @@ export {
   SAMPLE_RATE,
   type Span,
   secondsOf,
+  sharedSeconds,
   shifted,
   spanSchema,
   type Turn,

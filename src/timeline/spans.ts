@@ -36,6 +36,11 @@ export function secondsOf({ startSeconds, endSeconds }: Span): number {
   return endSeconds - startSeconds;
 }
 
+/** Returns the duration of the time that two spans share; 0 if they are apart. */
+export function sharedSeconds(one: Span, other: Span): number {
+  return Math.max(0, Math.min(one.endSeconds, other.endSeconds) - Math.max(one.startSeconds, other.startSeconds));
+}
+
 /** Returns a copy of a span that is `bySeconds` later. */
 export function shifted<S extends Span>(span: S, bySeconds: number): S {
   return { ...span, startSeconds: span.startSeconds + bySeconds, endSeconds: span.endSeconds + bySeconds };

@@ -3,6 +3,7 @@ import { diarizationErrors, errorRates } from "../../harness/der.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { sharedSeconds } from "../../src/timeline/index.ts";
 import { inMib, MIB, percent } from "../shared/figures.ts";
 import { makeLongConversation } from "./long-conversation.ts";
 import { type Processed, processConversation } from "./process-conversation.ts";
@@ -116,8 +117,7 @@ function overlapOf(turns: readonly NamedTurn[], others: readonly NamedTurn[]): n
   let seconds = 0;
   for (const one of turns) {
     for (const other of others) {
-      const common = Math.min(one.endSeconds, other.endSeconds) - Math.max(one.startSeconds, other.startSeconds);
-      seconds += Math.max(0, common);
+      seconds += sharedSeconds(one, other);
     }
   }
   return seconds;

@@ -1,5 +1,5 @@
 import type { NamedTurn } from "../../harness/rttm.ts";
-import type { Span } from "../../src/timeline/index.ts";
+import { type Span, sharedSeconds } from "../../src/timeline/index.ts";
 import type { Reference } from "../corpus/index.ts";
 import type { Hypothesis } from "./server.ts";
 
@@ -38,7 +38,7 @@ function spokenIn(spans: readonly Span[], turns: readonly NamedTurn[]): Map<stri
   const seconds = new Map<string, number>();
   for (const span of spans) {
     for (const turn of turns) {
-      const common = Math.min(span.endSeconds, turn.endSeconds) - Math.max(span.startSeconds, turn.startSeconds);
+      const common = sharedSeconds(span, turn);
       if (common > 0) seconds.set(turn.speaker, (seconds.get(turn.speaker) ?? 0) + common);
     }
   }

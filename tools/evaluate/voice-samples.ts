@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { decode, diarize, openModels } from "../../harness/diarized-recording.ts";
 import { runFfmpeg } from "../../harness/sample-recordings.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { Span } from "../../src/timeline/index.ts";
+import { type Span, sharedSeconds } from "../../src/timeline/index.ts";
 import type { Reference } from "../corpus/index.ts";
 
 /** A recording of people who are known, as far as they can be. */
@@ -84,9 +84,7 @@ function singlePerson(path: string): { readonly person: string; readonly kin: st
 }
 
 function longestOverlap(turns: readonly (Span & { readonly speaker: string })[], span: Span): string | null {
-  return longest(turns, ({ speaker, startSeconds, endSeconds }) => {
-    return [speaker, Math.min(endSeconds, span.endSeconds) - Math.max(startSeconds, span.startSeconds)];
-  });
+  return longest(turns, (turn) => [turn.speaker, sharedSeconds(turn, span)]);
 }
 
 /** Returns the name with the most seconds over all parts; null if none has any. */

@@ -1,5 +1,5 @@
 import { blockCount, frameSeconds } from "../../blocks/index.ts";
-import { OverlapFinder, type Span, secondsOf, type Turn, type WorkArea } from "../../timeline/index.ts";
+import { OverlapFinder, type Span, secondsOf, sharedSeconds, type Turn, type WorkArea } from "../../timeline/index.ts";
 import type { SpeakerVoice } from "../../voices/index.ts";
 import { removeChannel } from "./remove-channel.ts";
 import { addScaled, unit } from "./similarity.ts";
@@ -62,9 +62,8 @@ function addFragment(
 /** Returns the speaker of a fragment; null if it is nobody's, or if others speak in it. @param turns those that overlap it */
 function onlySpeaker(fragment: Span, turns: readonly Turn[]): number | null {
   const covered = new Map<number, number>();
-  for (const { speaker, startSeconds, endSeconds } of turns) {
-    const both = Math.min(endSeconds, fragment.endSeconds) - Math.max(startSeconds, fragment.startSeconds);
-    covered.set(speaker, (covered.get(speaker) ?? 0) + both);
+  for (const turn of turns) {
+    covered.set(turn.speaker, (covered.get(turn.speaker) ?? 0) + sharedSeconds(turn, fragment));
   }
   const seconds = secondsOf(fragment);
   const [own, other] = [...covered].sort(([, a], [, b]) => b - a);

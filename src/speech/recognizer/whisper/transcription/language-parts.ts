@@ -1,4 +1,4 @@
-import { SAMPLE_RATE, type Span, secondsOf, shifted } from "../../../../timeline/index.ts";
+import { SAMPLE_RATE, type Span, secondsOf, sharedSeconds, shifted } from "../../../../timeline/index.ts";
 import { otherLanguage, type Probabilities } from "../../../other-language.ts";
 import { findSilences } from "../../../silences.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
@@ -78,9 +78,8 @@ export async function languageParts(
   return joined.length === 1 && joined[0]?.language === language ? [] : joined;
 }
 
-function isMostlyIn(part: Span, { startSeconds, endSeconds }: Span): boolean {
-  const inside = Math.min(part.endSeconds, endSeconds) - Math.max(part.startSeconds, startSeconds);
-  return inside > secondsOf(part) / 2;
+function isMostlyIn(part: Span, span: Span): boolean {
+  return sharedSeconds(part, span) > secondsOf(part) / 2;
 }
 
 /** Returns the span that may be in another language: a span without words, or the sentence with the lowest confidence. */
