@@ -12,9 +12,9 @@ export interface SpokenTurn extends NamedTurn {
 /**
  * The group in which a recording is measured. `dialogue`: built dialogues and the telephone sample; `meeting`: excerpts
  * of AMI; `other`: recordings with a known number of speakers but without turns; `exchange`: generated dialogues of short
- * turns.
+ * turns; `room`: generated meetings in simulated rooms.
  */
-export type Group = "single" | "dialogue" | "meeting" | "other" | "exchange";
+export type Group = "single" | "dialogue" | "meeting" | "other" | "exchange" | "room";
 
 export interface Reference {
   /** Path in the manifest: `single/en-jfk.flac`. */

@@ -2,7 +2,7 @@
 
 JSON on standard input: {"voices": {person: [path…]}, "meetings": [{"file", "seed", "people", "seconds", "tempo",
 "overlap", "snr", "room"}…]}. Writes each meeting as a FLAC file of one channel with 16 kHz.
-JSON on standard output: [{"seconds", "overlap", "turns": [[start, end, person]…]}…] in the order of the meetings.
+JSON on standard output: [{"seconds", "turns": [[start, end, person]…]}…] in the order of the meetings.
 """
 
 import json
@@ -230,7 +230,7 @@ def make(meeting: dict, paths: dict) -> dict:
     level = mixed[spoken].std() * 10 ** (-meeting["snr"] / 20)
     mixed += level * noise(len(mixed), random)
     soundfile.write(meeting["file"], 0.5 * mixed / numpy.abs(mixed).max(), RATE, subtype="PCM_16", format="FLAC")
-    return {"seconds": len(mixed) / RATE, "overlap": overlap(turns), "turns": turns}
+    return {"seconds": len(mixed) / RATE, "turns": turns}
 
 
 question = json.load(sys.stdin)

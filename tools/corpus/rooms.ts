@@ -44,14 +44,11 @@ const MAX_PEOPLE = 6;
 /** A meeting in a room. */
 export interface RoomMeeting extends Reference {
   readonly tempo: "quick" | "slow";
-  /** Share of the time with speech in which several people speak. */
-  readonly overlap: number;
 }
 
 const answerSchema = Type.Array(
   Type.Object({
     seconds: Type.Number(),
-    overlap: Type.Number(),
     turns: Type.Array(Type.Tuple([Type.Number(), Type.Number(), Type.String()])),
   }),
 );
@@ -62,7 +59,7 @@ const answerSchema = Type.Array(
  */
 export async function roomMeetings(part: RoomPart): Promise<RoomMeeting[]> {
   const plans = plansOf(part);
-  const voices = await voicesOf(roomParts[part]);
+  const voices = voicesOf(roomParts[part]);
   const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify(plans));
   for (const path of [script, constraints, ...Object.values(voices).flat()])
     digest.update(await Bun.file(path).bytes());
@@ -122,7 +119,7 @@ function choosePeople(all: readonly string[], count: number, random: () => numbe
 }
 
 /** Returns the recordings of people by the beginning of their names. */
-async function voicesOf(people: readonly string[]): Promise<Record<string, string[]>> {
+function voicesOf(people: readonly string[]): Record<string, string[]> {
   const files = [...new Bun.Glob("{single,utterances}/*.{flac,ogg,opus,mp3}").scanSync(recordingsFolder)].sort();
   return Object.fromEntries(
     people.map((person) => {
@@ -143,18 +140,18 @@ function referenceOf(
   part: RoomPart,
   { name, people, tempo }: ReturnType<typeof plansOf>[number],
   directory: string,
-  { seconds, overlap, turns }: (typeof answerSchema)["static"][number],
+  { seconds, turns }: (typeof answerSchema)["static"][number],
 ): RoomMeeting {
   return {
     path: `rooms/${part}-${name}`,
     file: join(directory, `${name}.flac`),
-    group: "meeting",
+    group: "room",
     durationSeconds: seconds,
     language: "en",
     speakers: people.length,
     text: null,
     turns: turns.map(([startSeconds, endSeconds, speaker]) => ({ startSeconds, endSeconds, speaker })),
     ...{ wordTurns: null, spoken: null },
-    ...{ exact: true, tempo, overlap },
+    ...{ exact: true, tempo },
   };
 }

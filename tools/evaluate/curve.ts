@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../harness/der.ts";
+import { diarizationErrors } from "../../harness/der.ts";
 import {
   audioDirectory,
   cluster,
@@ -11,13 +11,14 @@ import {
 } from "../../harness/diarized-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
-import { type Reference, readCorpus, roomMeetings } from "../corpus/index.ts";
+import { type Group, type Reference, readCorpus, roomMeetings } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
 import { percent } from "../shared/figures.ts";
 import { flag, UsageError } from "../shared/options.ts";
-import { asMarkdown, asText, headingOf, writeGenerated } from "../shared/table.ts";
 import { quickExchanges } from "./quick-exchanges.ts";
+import { showTable } from "./report.ts";
+import { namedTurns, type SpeakerResult, speakerResult, summarize } from "./speakers.ts";
 
 type Constant = keyof typeof minSimilarity;
 
@@ -27,15 +28,18 @@ interface Prepared {
   readonly area: WorkArea;
 }
 
-/** The result of a recording with one value of the constant. */
-interface Outcome {
-  readonly reference: Reference;
-  readonly errors: DiarizationErrors | null;
-  readonly isCountRight: boolean;
-}
-
-/** The sets, in the order of the columns, with a beginning of the paths of their recordings. */
-const SETS = ["excerpts", "exchange/tuned", "exchange/apart", "dialogues", "single", "rooms/tuned", "rooms/checked"];
+/** The sets, in the order of the columns: a group, or the beginning of the paths of its recordings. */
+const SETS = {
+  excerpts: { group: "meeting" },
+  "exchange/tuned": { path: "exchange/tuned" },
+  "exchange/apart": { path: "exchange/apart" },
+  dialogues: { group: "dialogue" },
+  single: { group: "single" },
+  "rooms/tuned": { path: "rooms/tuned" },
+  "rooms/checked": { path: "rooms/checked" },
+} as const satisfies Record<string, { readonly group: Group } | { readonly path: string }>;
+type SetName = keyof typeof SETS;
+const setNames = Object.keys(SETS) as SetName[];
 
 export const command = defineCommand({
   name: "scripts/evaluate curve",
@@ -58,29 +62,18 @@ export const command = defineCommand({
     const when = await circumstances(Date.now());
     using folder = temporaryDirectory();
     const prepared = await prepare(folder.path);
-    const curve = new Map<number, Outcome[]>();
+    const curve: SpeakerResult[][] = [];
     for (const value of values) {
       minSimilarity[constant] = value;
-      curve.set(value, await clusterAll(prepared));
+      curve.push(await clusterAll(prepared));
     }
-    const lines = [...curve].map(([value, outcomes]) => [
-      String(value),
-      ...SETS.map((set) => cellOf(inSet(outcomes, set))),
+    const lines = curve.map((results, index) => [
+      String(values[index]),
+      ...setNames.map((set) => cellOf(inSet(results, set))),
     ]);
-    lines.push([
-      "left out",
-      cellOf(leaveOneOut([...curve.values()].map((all) => inSet(all, "excerpts")))),
-      ...SETS.slice(1).map(() => ""),
-    ]);
-    const table = { head: [constant, ...SETS], lines };
-    console.log(asText(table));
-    if (write) {
-      writeGenerated(
-        "docs/quality.md",
-        `scripts/evaluate curve ${constant} --write`,
-        `${headingOf(when)}:\n\n${asMarkdown(table)}`,
-      );
-    }
+    const leftOut = cellOf(leaveOneOut(curve.map((results) => inSet(results, "excerpts"))));
+    lines.push(["left out", leftOut, ...setNames.slice(1).map(() => "")]);
+    showTable({ head: [constant, ...setNames], lines }, when, write ? `scripts/evaluate curve ${constant}` : null);
   },
 });
 
@@ -107,39 +100,30 @@ async function prepare(folder: string): Promise<Prepared[]> {
   return prepared;
 }
 
-async function clusterAll(prepared: readonly Prepared[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function clusterAll(prepared: readonly Prepared[]): Promise<SpeakerResult[]> {
+  const results: SpeakerResult[] = [];
   for (const { reference, area } of prepared) {
-    const turns = (await cluster(area)).map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
-    const found = new Set(turns.map(({ speaker }) => speaker)).size;
-    const errors = reference.turns === null ? null : diarizationErrors(reference.turns, turns);
-    outcomes.push({ reference, errors, isCountRight: found === reference.speakers });
+    results.push(speakerResult({ reference, turns: namedTurns(await cluster(area)) }, diarizationErrors));
   }
-  return outcomes;
+  return results;
 }
 
-function inSet(outcomes: readonly Outcome[], set: string): Outcome[] {
-  return outcomes.filter(({ reference: { path, group } }) => {
-    if (set.includes("/")) return path.startsWith(set);
-    return (
-      { excerpts: "meeting", dialogues: "dialogue", single: "single" }[set] === group && !path.startsWith("rooms/")
-    );
-  });
+function inSet(results: readonly SpeakerResult[], name: SetName): SpeakerResult[] {
+  const set = SETS[name];
+  return results.filter(({ path, group }) => ("path" in set ? path.startsWith(set.path) : group === set.group));
 }
 
-function cellOf(outcomes: readonly Outcome[]): string {
-  const right = `${outcomes.filter(({ isCountRight }) => isCountRight).length} of ${outcomes.length}`;
-  const errors = outcomes.flatMap((one) => one.errors ?? []);
-  if (errors.length === 0) return right;
-  const { errorRate, confusion } = errorRates(addErrors(errors));
+function cellOf(results: readonly SpeakerResult[]): string {
+  const { errorRate, confusion, countsRight, files } = summarize(results);
+  const right = `${countsRight} of ${files}`;
+  if (results.every(({ errors }) => errors === null)) return right;
   return `${percent(errorRate)}, confused ${percent(confusion)}, ${right}`;
 }
 
-/** Returns for each recording its outcome with the value that is best for all other recordings together. */
-function leaveOneOut(curve: readonly (readonly Outcome[])[]): Outcome[] {
+/** Returns for each recording its result with the value that is best for all other recordings together. */
+function leaveOneOut(curve: readonly (readonly SpeakerResult[])[]): SpeakerResult[] {
   return (curve[0] ?? []).flatMap((_, left) => {
-    const ofOthers = (outcomes: readonly Outcome[]) =>
-      errorRates(addErrors(outcomes.flatMap(({ errors }, index) => (index === left ? [] : (errors ?? []))))).errorRate;
+    const ofOthers = (results: readonly SpeakerResult[]) => summarize(results.toSpliced(left, 1)).errorRate;
     const best = curve.toSorted((a, b) => ofOthers(a) - ofOthers(b))[0];
     return best?.[left] ?? [];
   });

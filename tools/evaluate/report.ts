@@ -1,6 +1,8 @@
 import { type DiarizationErrors, errorRates } from "../../harness/der.ts";
 import { type Group, isByCharacter, type Rate, sum } from "../corpus/index.ts";
+import type { Circumstances } from "../shared/circumstances.ts";
 import { percent, total } from "../shared/figures.ts";
+import { asMarkdown, asText, headingOf, type Table, writeGenerated } from "../shared/table.ts";
 import type { JoinedResult, Results, TimeResult, WordResult } from "./results.ts";
 import { type SpeakerResult, summarize } from "./speakers.ts";
 import { hallucinatedPerHour } from "./times.ts";
@@ -11,6 +13,16 @@ export interface Row {
   readonly measure: string;
   readonly value: string;
   readonly over: string;
+}
+
+/**
+ * Prints a table, and stores it in docs/quality.md.
+ * @param writer the command whose markers enclose the table there; null to store nothing
+ */
+export function showTable(table: Table, when: Circumstances, writer: string | null): void {
+  console.log(asText(table));
+  if (writer === null) return;
+  writeGenerated("docs/quality.md", `${writer} --write`, `${headingOf(when)}:\n\n${asMarkdown(table)}`);
 }
 
 /** Returns the table's rows. An aspect that was not measured has none. */
@@ -78,6 +90,7 @@ const LABELS: Readonly<Record<Group, string>> = {
   meeting: "meeting",
   exchange: "quick exchange",
   other: "other",
+  room: "meeting in a room",
 };
 
 function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {

@@ -1,11 +1,11 @@
-import { addErrors, diarizationErrors, errorRates } from "../../harness/der.ts";
+import { diarizationErrors, errorRates } from "../../harness/der.ts";
 import { type RoomMeeting, type RoomPart, roomMeetings, roomParts } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
-import { percent } from "../shared/figures.ts";
+import { percent, total } from "../shared/figures.ts";
 import { flag, UsageError } from "../shared/options.ts";
-import { asMarkdown, asText, headingOf, writeGenerated } from "../shared/table.ts";
-import { diarizationTurns, type SpeakerResult, speakerResult } from "./speakers.ts";
+import { showTable } from "./report.ts";
+import { diarizationTurns, type SpeakerResult, speakerResult, summarize } from "./speakers.ts";
 
 /** A meeting with its result. */
 interface Result extends SpeakerResult, Pick<RoomMeeting, "tempo"> {}
@@ -29,17 +29,8 @@ export const command = defineCommand({
         const rates = Object.values(errors === null ? {} : errorRates(errors)).map((rate) => percent(rate));
         console.log(`${path}: ${speakers} people, ${found} found; DER, false, missed, confused: ${rates.join(", ")}`);
       }
-      const table = {
-        head: ["meetings", "DER", "false", "missed", "confused", "numbers right", "off"],
-        lines: rowsOf(part, results),
-      };
-      console.log(asText(table));
-      if (write)
-        writeGenerated(
-          "docs/quality.md",
-          `scripts/evaluate rooms ${part} --write`,
-          `${headingOf(when)}:\n\n${asMarkdown(table)}`,
-        );
+      const head = ["meetings", "DER", "false", "missed", "confused", "numbers right", "off"];
+      showTable({ head, lines: rowsOf(part, results) }, when, write ? `scripts/evaluate rooms ${part}` : null);
     }
   },
 });
@@ -60,17 +51,13 @@ async function measure(part: RoomPart): Promise<Result[]> {
 
 function rowsOf(part: RoomPart, results: readonly Result[]): string[][] {
   const row = (name: string, some: readonly Result[]) => {
-    const { errorRate, falseAlarm, missed, confusion } = errorRates(
-      addErrors(some.flatMap(({ errors }) => errors ?? [])),
-    );
-    const off = some.map(({ speakers, found }) => found - speakers);
-    const right = off.filter((surplus) => surplus === 0).length;
-    const surplus = off.reduce((sum, one) => sum + Math.max(0, one), 0);
-    const missing = off.reduce((sum, one) => sum + Math.max(0, -one), 0);
+    const { errorRate, falseAlarm, missed, confusion, countsRight } = summarize(some);
+    const surplus = total(some, ({ speakers, found }) => Math.max(0, found - speakers));
+    const missing = total(some, ({ speakers, found }) => Math.max(0, speakers - found));
     return [
       name,
       ...[errorRate, falseAlarm, missed, confusion].map((rate) => percent(rate)),
-      `${right} of ${some.length}`,
+      `${countsRight} of ${some.length}`,
       `${surplus} too many, ${missing} too few`,
     ];
   };

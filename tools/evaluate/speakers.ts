@@ -3,7 +3,7 @@ import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from
 import { decode, diarize, openModels } from "../../harness/diarized-recording.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { SAMPLE_RATE, type Turn } from "../../src/timeline/index.ts";
 import type { Group, Reference, Scoring } from "../corpus/index.ts";
 import { total } from "../shared/figures.ts";
 
@@ -67,6 +67,11 @@ export function summarize(results: readonly SpeakerResult[], which: "errors" | "
   };
 }
 
+/** Returns turns with names of speakers, as references have them. */
+export function namedTurns(turns: readonly Turn[]): NamedTurn[] {
+  return turns.map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
+}
+
 /** The turns that were found, and their cost. */
 export interface Diarized extends FoundSpeakers {
   /** Length of the recording. */
@@ -89,7 +94,7 @@ export async function diarizationTurns(references: readonly Reference[], isCount
       const pcm = await decode(file, join(folder.path, "pcm"));
       const bounds = isCountGiven ? { min: speakers, max: speakers } : undefined;
       const { turns, milliseconds } = await diarize(models, pcm, bounds);
-      const named = turns.map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
+      const named = namedTurns(turns);
       all.push({ reference, turns: named, seconds: pcm.sampleCount / SAMPLE_RATE, milliseconds });
     }
   } finally {
