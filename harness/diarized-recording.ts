@@ -16,7 +16,7 @@ import { corpusPath } from "./checkout.ts";
 import { runFfmpeg } from "./sample-recordings.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-/** What a measurement varies: the last step, and its thresholds. */
+/** The last step and its thresholds, which measurements vary. */
 export { cluster, minSimilarity };
 
 export const audioDirectory = corpusPath("");

@@ -33,7 +33,7 @@ const nearestToWorking: readonly WorkerState[] = ["ready", "waking", "asleep", "
 /**
  * The workers: one for each `WorkerStart` that `prepare` returns. `prepare` is called again whenever one of them
  * starts. A crash of one worker does not harm the others. Operations without the recognizer run in the speaker workers.
- * Where there are none, they run in the first worker, so that the CPU's threads belong to one process.
+ * Without speaker workers, they run in the first worker, so that the CPU's threads belong to one process.
  */
 export class WorkerPool {
   readonly #options: ResolvedOptions;

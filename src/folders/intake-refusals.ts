@@ -2,7 +2,7 @@ import type { IntakeRefusal } from "../intake/index.ts";
 import type { FileFault } from "./folder-files.ts";
 import type { Hindrance } from "./hindrances.ts";
 
-/** What a refused file waits for, or why it fails, in words for the person who put it there. */
+/** Consequence of a refusal: the file waits, or fails with words for the person who put it there. */
 type RefusalOutcome =
   | { readonly hindrance: Hindrance }
   /** The bytes of disk space that decoding it needs. */

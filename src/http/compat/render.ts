@@ -106,7 +106,7 @@ async function* listOf(transcript: Transcript, itemsOf: (joined: JoinedSegment) 
   yield separator === "[" ? "[]" : "]";
 }
 
-/** What the text is sent with. The languages are those of gpt-transcribe's answer. */
+/** Details that accompany the text. The languages are those of gpt-transcribe's answer. */
 interface TextDetails {
   readonly hasLogprobs: boolean;
   readonly hasLanguages: boolean;

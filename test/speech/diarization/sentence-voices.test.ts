@@ -14,7 +14,7 @@ const ben = voice(0, 1);
 
 const speakersOf = (owners: Awaited<ReturnType<typeof speakersByVoice>>) => owners.map(({ speaker }) => speaker);
 
-/** Whose the sentences are by their voices, which are laid down in blocks of so many. */
+/** Returns the owners of sentences by their voices. @param perBlock number of voices that each block stores */
 async function compared(sentences: readonly SpokenSentence[], voices: readonly Float32Array[], perBlock: number) {
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
