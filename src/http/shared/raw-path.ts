@@ -1,9 +1,10 @@
 import type { BunRequest, Server } from "bun";
+import type { SocketData } from "./sockets.ts";
 
 /** The percent-decoded segments of a path as it was sent; null if some are empty or there are too many. */
 export type RawSegments = readonly string[] | null;
 
-type Handle = (request: Request, server: Server<undefined>, segments: RawSegments) => Promise<Response>;
+type Handle = (request: Request, server: Server<SocketData>, segments: RawSegments) => Promise<Response | undefined>;
 
 /** Longest path that gets a route, in segments. No path of the server has as many. */
 const MAX_SEGMENTS = 8;
@@ -14,17 +15,17 @@ const MAX_SEGMENTS = 8;
  * matches the path as it was sent, and the parameters of a route are the segments of that path.
  */
 export function rawPathRoutes(handle: Handle) {
-  const routes: Record<string, (request: BunRequest, server: Server<undefined>) => Promise<Response>> = {
+  const routes: Record<string, (request: BunRequest, server: Server<SocketData>) => Promise<Response | undefined>> = {
     "/": (request, server) => handle(request, server, []),
   };
   for (let count = 1; count <= MAX_SEGMENTS; count += 1) {
     const pattern = Array.from({ length: count }, (_, at) => `/:s${at}`).join("");
-    const route = (request: BunRequest, server: Server<undefined>) =>
+    const route = (request: BunRequest, server: Server<SocketData>) =>
       handle(request, server, Object.values<string>(request.params));
     routes[pattern] = route;
     routes[`${pattern}/`] = route;
   }
-  return { routes, fetch: (request: Request, server: Server<undefined>) => handle(request, server, null) };
+  return { routes, fetch: (request: Request, server: Server<SocketData>) => handle(request, server, null) };
 }
 
 /** Returns whether the path as it was sent has dot segments. @param path the same path, resolved */

@@ -3,6 +3,7 @@ import type { ApiKey } from "../../keys/index.ts";
 import type { Client } from "./client.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { RateLimit } from "./rate-limits.ts";
+import type { SocketHandler } from "./sockets.ts";
 
 /** The sender of a request: an active key and its account. */
 export interface Caller {
@@ -45,6 +46,8 @@ export interface RequestContext {
   heldBytes: number;
   /** The limits applied to the request, for the answer's headers. */
   limits: readonly RateLimit[];
+  /** Handler of the WebSocket that the request's route accepted; null for none. */
+  socket: SocketHandler | null;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -67,6 +70,7 @@ export function contextOf(request: Request): RequestContext {
     session: null,
     heldBytes: 0,
     limits: [],
+    socket: null,
   };
   contexts.set(request, context);
   return context;

@@ -8,6 +8,7 @@ import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
 import { type Connection, contextOf, shareContext } from "./request-context.ts";
+import { type SocketData, socketEvents } from "./sockets.ts";
 import type { Surfaces } from "./surface.ts";
 
 interface ServerOptions {
@@ -53,7 +54,7 @@ export function startServer(serverOptions: ServerOptions): HttpServer {
   const options: ListenOptions = { ...serverOptions, held: new HeldAnswers(serverOptions) };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
-  const stopping = new Set<Server<undefined>>();
+  const stopping = new Set<Server<SocketData>>();
   return {
     port,
     useCredentials(credentials) {
@@ -69,9 +70,9 @@ export function startServer(serverOptions: ServerOptions): HttpServer {
   };
 }
 
-function listen(options: ListenOptions, port: number, credentials: Credentials | null): Server<undefined> {
+function listen(options: ListenOptions, port: number, credentials: Credentials | null): Server<SocketData> {
   const served: ListenOptions = { ...options, credentials };
-  return Bun.serve({
+  return Bun.serve<SocketData>({
     hostname: options.host,
     port,
     ...(credentials === null ? {} : { tls: { cert: credentials.certificate, key: credentials.key } }),
@@ -81,16 +82,22 @@ function listen(options: ListenOptions, port: number, credentials: Credentials |
     // Bun's own refusal lacks the error envelope, and the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: HEAD_SECONDS,
+    websocket: socketEvents,
     ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
   });
 }
 
 interface Arrival {
-  readonly server: Server<undefined>;
+  readonly server: Server<SocketData>;
   readonly segments: RawSegments;
 }
 
-async function respond(request: Request, { server, segments }: Arrival, options: ListenOptions): Promise<Response> {
+/** @returns undefined for a request that has become a WebSocket */
+async function respond(
+  request: Request,
+  { server, segments }: Arrival,
+  options: ListenOptions,
+): Promise<Response | undefined> {
   const { held } = options;
   const startedAt = options.now();
   const context = contextOf(request);
@@ -118,6 +125,11 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
+  if (context.socket !== null && response.status === 101) {
+    if (server.upgrade(request, { headers, data: { handler: context.socket } })) return undefined;
+    // The client left, or did not ask for a WebSocket in the form of RFC 6455.
+    return surfaces.of(path).toAnswer(new ApiError("bad_request", "This request can't become a WebSocket."));
+  }
   // From here on the timeout also ends a client that does not finish sending a body which nobody reads.
   server.timeout(request, IDLE_SECONDS);
   return response;
@@ -127,7 +139,7 @@ async function respond(request: Request, { server, segments }: Arrival, options:
  * Returns the connection of a request. Bun drops a request's address when its answer is finished, and applies a changed
  * timeout to an answer that is being sent.
  */
-function connectionOf(request: Request, server: Server<undefined>): Connection {
+function connectionOf(request: Request, server: Server<SocketData>): Connection {
   return { isOpen: () => server.requestIP(request) !== null, cut: () => server.timeout(request, 1) };
 }
 

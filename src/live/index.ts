@@ -1,0 +1,15 @@
+export {
+  type LiveEnd,
+  LiveError,
+  type LiveEvent,
+  type LiveFormat,
+  type LiveListener,
+  type LiveOptions,
+  type LiveRefusal,
+  type LiveSegment,
+  type LiveSender,
+  type LiveSession,
+  type LiveSessions,
+  type ResumedSession,
+  type TurnRules,
+} from "./contract.ts";
