@@ -98,9 +98,10 @@ function isDate(day: string): boolean {
 }
 
 /**
- * Reads a request's query according to its schema, whose properties are numbers, booleans and strings. A number
- * consists of decimal digits, and one that is no integer may have a fraction: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these,
- * and lose the parameter's name when one is out of range. Parameters that are not in the schema are ignored.
+ * Reads a request's query according to its schema, whose properties are numbers, booleans and strings. An integer
+ * consists of decimal digits only: no sign, space, exponent or hexadecimal. Another number may have a fraction. Elysia's
+ * own numbers accept all of these, and lose the parameter's name when one is out of range. Parameters that are not in the
+ * schema are ignored.
  * @throws 422 with every parameter that is missing, not valid or repeated, each under its name
  */
 export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
