@@ -68,6 +68,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     address: settings.server,
     intake,
     creator,
+    live,
     surfaces: [consoleSwitch],
     lastUse: data.keyUsage,
   });
