@@ -1,3 +1,4 @@
+import { type Networks, parseNetworks } from "../addresses/index.ts";
 import {
   type ReloadedSettings,
   reloadSettings,
@@ -7,7 +8,7 @@ import {
   withoutPassword,
 } from "../config/index.ts";
 import { checkIssuer, readClientSecret } from "../console/index.ts";
-import { parseHostNames, parseNetworks } from "../http/index.ts";
+import { parseHostNames } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -18,11 +19,11 @@ interface ParsedSettings {
   /** Non-public addresses that links may point to. */
   readonly allow: AllowList;
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
-  readonly proxies: ReturnType<typeof parseNetworks>;
+  readonly proxies: Networks;
   /** Host names that requests may be sent to. */
   readonly hosts: ReadonlySet<string>;
   /** Networks whose requests to the API of whisper-asr-webservice need no key. */
-  readonly asrNetworks: ReturnType<typeof parseNetworks>;
+  readonly asrNetworks: Networks;
 }
 
 /**

@@ -6,7 +6,7 @@ export const layers: readonly (readonly string[])[] = [
   ["server"],
   ["console"],
   ["folders", "http"],
-  ["api-contract"],
+  ["api-contract", "live"],
   ["exports", "intake", "pipeline"],
   ["media", "models"],
   ["devices", "fleet"],
@@ -25,5 +25,5 @@ export const layers: readonly (readonly string[])[] = [
   ["config", "telemetry"],
   ["program"],
   ["files", "machine"],
-  ["text"],
+  ["addresses", "text"],
 ];
