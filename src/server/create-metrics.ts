@@ -6,6 +6,7 @@ import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
 import type { DiskUsage } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
+import { wyomingErrorCodes } from "../wyoming/index.ts";
 
 /** The parts of a server whose state the metrics show. */
 export interface MeasuredParts {
@@ -26,7 +27,13 @@ export interface MeasuredParts {
 
 /** Creates the metrics of a server. @param machine its name in its fleet; null if it works alone */
 export function createMetrics(machine: string | null): Metrics {
-  return new Metrics({ version: programVersion, refusalCodes: errorCodes, failures: failureKinds, machine });
+  return new Metrics({
+    version: programVersion,
+    refusalCodes: errorCodes,
+    wyomingErrorCodes,
+    failures: failureKinds,
+    machine,
+  });
 }
 
 /** Returns the sources of metrics: values are read from the server's parts on demand. */

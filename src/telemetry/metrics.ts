@@ -7,6 +7,7 @@ import { HttpMetrics } from "./http-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
+import { WyomingMetrics } from "./wyoming-metrics.ts";
 
 /** Sources of values that are read with the metrics. */
 export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
@@ -15,6 +16,7 @@ export interface MetricSources extends QueueSource, EngineSource, StorageSource,
 interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
+  readonly wyomingErrorCodes: readonly string[];
   readonly failures: readonly FailureKind[];
   /** This machine's name in its fleet; null if the server works alone. */
   readonly machine: string | null;
@@ -36,14 +38,16 @@ export class Metrics {
   readonly http: HttpMetrics;
   readonly recordings: RecordingMetrics;
   readonly engine: EngineMetrics;
+  readonly wyoming: WyomingMetrics;
   readonly #registry = new Registry();
   readonly #declare = new Declarations(this.#registry);
 
   /** Creates the metrics that are counted. */
-  constructor({ version, refusalCodes, failures, machine }: MetricLabels) {
+  constructor({ version, refusalCodes, wyomingErrorCodes, failures, machine }: MetricLabels) {
     this.http = new HttpMetrics(this.#declare, refusalCodes);
     this.recordings = new RecordingMetrics(this.#declare, failures);
     this.engine = new EngineMetrics(this.#declare, machine);
+    this.wyoming = new WyomingMetrics(this.#declare, wyomingErrorCodes);
     registerProcessMetrics(this.#declare, version);
   }
 

@@ -88,7 +88,7 @@ export function withPart(text: string, name: string, part: string, by = "scripts
 const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
 export function describedMetrics(): MetricDescription[] {
-  const metrics = new Metrics({ version: "", refusalCodes: [], failures: [], machine: null });
+  const metrics = new Metrics({ version: "", refusalCodes: [], wyomingErrorCodes: [], failures: [], machine: null });
   metrics.observe({
     openRecordings: () => [],
     stalledRecordings: () => [],
