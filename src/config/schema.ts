@@ -230,9 +230,9 @@ const compat = group("APIs for existing clients, see docs/compat.md.", {
   ),
 });
 
-const live = group("Live transcription, see docs/live.md.", {
+const live = group("Live sessions, which transcribe sound while it arrives.", {
   wyoming: text(
-    "Address for clients of Wyoming, the voice protocol of Home Assistant, e.g. 0.0.0.0:10300. The protocol has neither keys nor encryption, so it is for a trusted network only. Empty: off.",
+    "Address for clients of Wyoming, the voice protocol of Home Assistant, e.g. 0.0.0.0:10300; see docs/wyoming.md. The protocol has neither keys nor encryption, so it is for a trusted network only. Empty: off.",
     {
       needsRestart: true,
       pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
