@@ -28,8 +28,10 @@ export interface ConnectionServices extends ConversationServices {
 
 /** Bytes that a client may leave unread. */
 const MAX_UNREAD_BYTES = 512 * 1024;
-/** Events that are handled in a second; later ones wait. A microphone sends about 100. */
+/** Events with sound that are handled in a second; later ones wait. A microphone sends about 100. */
 const MAX_EVENTS_PER_SECOND = 1000;
+/** Number of events with sound for which another event counts, whose answer may be long. */
+const OTHER_EVENT_WEIGHT = 20;
 /** Pause until a session that has enough sound is asked again. */
 const PAUSE_MILLISECONDS = 50;
 
@@ -49,7 +51,7 @@ export class Connection {
   #isHandling = false;
   /** Whether the last event was sent. What still arrives is discarded. */
   #isEnding = false;
-  /** The current second, and the number of events in it. */
+  /** The current second, and the weight of the events in it. */
   #second = { startedAt: 0, events: 0 };
 
   constructor(socket: Socket, services: ConnectionServices) {
@@ -104,7 +106,7 @@ export class Connection {
     const conversation = this.#conversation;
     const wasListening = conversation.isListening;
     if (part.kind === "event") {
-      await this.#untilAllowed();
+      await this.#untilAllowed(part.event.type === "audio-chunk" ? 1 : OTHER_EVENT_WEIGHT);
       await conversation.take(part.event);
     } else {
       this.#seconds += await conversation.takePayload(part.bytes);
@@ -121,11 +123,11 @@ export class Connection {
   }
 
   /** Waits until the client may send another event. */
-  async #untilAllowed(): Promise<void> {
+  async #untilAllowed(weight: number): Promise<void> {
     const now = this.#services.clock();
     const elapsed = now - this.#second.startedAt;
     if (elapsed >= 1000) this.#second = { startedAt: now, events: 0 };
-    this.#second.events += 1;
+    this.#second.events += weight;
     if (this.#second.events > MAX_EVENTS_PER_SECOND) await sleep(1000 - elapsed);
   }
 

@@ -66,12 +66,11 @@ function promptOf(data: Static<typeof transcribeSchema>): string | null {
   const fitting: string[] = [];
   let characters = 0;
   for (const term of new Set([...(data.transcript_names ?? []), ...(data.transcript_terms ?? [])])) {
-    const normalized = normalizeTerms(term);
-    if (!normalized.ok) continue;
-    // A comma and a space precede it.
-    characters += Array.from(normalized.terms).length + 2;
+    // A comma and a space follow it. Terms that are left out count, too, which bounds the work.
+    characters += term.length + 2;
     if (characters > MAX_PROMPT_CHARACTERS) break;
-    fitting.push(normalized.terms);
+    const normalized = normalizeTerms(term);
+    if (normalized.ok) fitting.push(normalized.terms);
   }
   return fitting.length === 0 ? null : joinTerms(fitting);
 }
