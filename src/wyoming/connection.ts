@@ -68,6 +68,7 @@ export class Connection {
   async serve(): Promise<void> {
     const socket = this.#socket;
     socket.on("close", () => {
+      this.#isEnding = true;
       this.#deadline.clear();
       this.#conversation.abandon("abandoned");
     });

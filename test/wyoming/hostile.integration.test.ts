@@ -9,6 +9,12 @@ const sound = Buffer.alloc(3200, 7);
 /** Short enough for a test, and long enough for an answer on a busy machine. */
 const times = { event: 400, sound: 400, end: 400 };
 
+/** Returns an event with sound. */
+function chunkOf(payload: Uint8Array): Buffer {
+  const header = { type: "audio-chunk", data: format, payload_length: payload.length };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
+}
+
 describe("bytes that are no events", () => {
   test.each([
     ["a request of HTTP", "malformed", "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"],
@@ -188,6 +194,29 @@ describe("connections", () => {
 });
 
 describe("a flood", () => {
+  test("of sound ends with its session when the client leaves while it waits", async () => {
+    await using wyoming = await TestWyoming.start();
+    await using client = await wyoming.connect();
+    const refused = Promise.withResolvers<void>();
+    wyoming.live.onOpen = (session) => {
+      session.onWrite = () => {
+        refused.resolve();
+        throw new LiveError({ kind: "too_fast" });
+      };
+    };
+    client.write(Buffer.concat(Array.from({ length: 20 }, () => chunkOf(sound))));
+    await refused.promise;
+    client.socket.resetAndDestroy();
+    const session = await wyoming.live.session();
+    await session.until(({ calls }) => calls.includes("end"));
+    await using other = await wyoming.connect();
+    other.send("audio-chunk", format, sound);
+    expect((await wyoming.live.session(1)).sender.holder).toBe("wyoming");
+    other.socket.resetAndDestroy();
+    while ((await wyoming.metric("transcribe_wyoming_connections")) > 0) await Bun.sleep(5);
+    expect(wyoming.live.sessions).toHaveLength(2);
+  });
+
   test("of questions whose answers nobody reads ends with the connection", async () => {
     await using wyoming = await TestWyoming.start();
     wyoming.model = { ...wyoming.model, title: "x".repeat(200_000) };
