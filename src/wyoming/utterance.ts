@@ -81,17 +81,24 @@ export class Utterance {
   abandon(): void {
     if (!this.#end()) return;
     // The sound that has no words yet needs none.
-    this.#session.clear();
-    void this.#session.end().catch(() => {});
+    this.#call(() => this.#session.clear());
+    void this.#session.end();
   }
 
   /** @returns false if too much sound waits in the session */
   #take(sound: Uint8Array): boolean {
+    return this.#call(() => this.#session.write(sound)) !== "too_fast";
+  }
+
+  /** Calls the session. A session that is ending, also by itself, refuses calls; the event `ended` follows. */
+  #call(call: () => void): "done" | "too_fast" | "ending" {
     try {
-      this.#session.write(sound);
-      return true;
+      call();
+      return "done";
     } catch (error) {
-      if (error instanceof LiveError && error.refusal.kind === "too_fast") return false;
+      const kind = error instanceof LiveError ? error.refusal.kind : null;
+      if (kind === "too_fast") return "too_fast";
+      if (kind === "unknown_session") return "ending";
       throw error;
     }
   }

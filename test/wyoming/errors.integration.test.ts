@@ -96,6 +96,19 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     expect(await wyoming.metric(`transcribe_wyoming_errors_total{code="${code}"}`)).toBe(1);
   });
 
+  test("if the session is ending by itself, whose reason follows the sound that it refuses", async () => {
+    client.send("audio-chunk", format, sound);
+    const session = await wyoming.live.session();
+    session.isEnding = true;
+    client.send("audio-chunk", format, sound);
+    client.send("audio-chunk", format, sound);
+    client.send("audio-stop");
+    session.onEnd = () => session.emit({ type: "ended", reason: "too_long", recordingId: null });
+    expect((await client.until("error")).at(-1)).toMatchObject({ data: { code: "limit" } });
+    expect(session.soundBytes).toBe(sound.length);
+    expect(wyoming.log).toEqual([]);
+  });
+
   test.each([
     ["while sound arrives", false],
     ["after audio-stop", true],

@@ -1,11 +1,12 @@
-import type {
-  LiveEvent,
-  LiveListener,
-  LiveOptions,
-  LiveSegment,
-  LiveSender,
-  LiveSession,
-  LiveSessions,
+import {
+  LiveError,
+  type LiveEvent,
+  type LiveListener,
+  type LiveOptions,
+  type LiveSegment,
+  type LiveSender,
+  type LiveSession,
+  type LiveSessions,
 } from "../../src/live/index.ts";
 
 /** A session whose events a test decides. */
@@ -20,6 +21,8 @@ export class ScriptedSession implements LiveSession {
   onWrite: (sound: Uint8Array) => void = () => {};
   /** Called by `end`. By default the session ends at once. */
   onEnd: () => void = () => this.emit({ type: "ended", reason: "client", recordingId: null });
+  /** Whether the session is ending, so that it takes no sound and no call any more. */
+  isEnding = false;
   readonly #sound: Uint8Array[] = [];
   readonly #listener: LiveListener;
   readonly #waiting: (() => void)[] = [];
@@ -67,6 +70,7 @@ export class ScriptedSession implements LiveSession {
   }
 
   write(sound: Uint8Array): void {
+    this.#requireOpen();
     this.onWrite(sound);
     this.#sound.push(sound);
     this.soundBytes += sound.length;
@@ -79,6 +83,7 @@ export class ScriptedSession implements LiveSession {
 
   clear(): void {
     this.#called("clear");
+    this.#requireOpen();
   }
 
   nameSpeaker(): void {
@@ -87,11 +92,16 @@ export class ScriptedSession implements LiveSession {
 
   async end(): Promise<void> {
     this.#called("end");
+    this.isEnding = true;
     this.onEnd();
   }
 
   detach(): void {
     this.#called("detach");
+  }
+
+  #requireOpen(): void {
+    if (this.isEnding) throw new LiveError({ kind: "unknown_session" });
   }
 
   #called(name: string): void {
