@@ -240,6 +240,21 @@ const live = group("Live sessions, which transcribe sound while it arrives.", {
     default: 10,
     range: [1, 1440],
   }),
+  wyoming: text(
+    "Address for clients of Wyoming, the voice protocol of Home Assistant, e.g. 0.0.0.0:10300; see docs/wyoming.md. The protocol has neither keys nor encryption, so it is for a trusted network only. Empty: off.",
+    {
+      needsRestart: true,
+      pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
+      form: "an address with a port such as 127.0.0.1:10300, or empty",
+    },
+  ),
+  wyoming_account: text(
+    "Name or id of the account for which Wyoming's clients transcribe. Its limits apply to all of them together.",
+  ),
+  wyoming_networks: list(
+    "Addresses and networks (10.0.0.5, 10.0.0.0/24) whose Wyoming clients may connect. By default only this machine.",
+    { default: ["127.0.0.0/8", "::1"] },
+  ),
 });
 
 const metrics = group("Metrics for Prometheus.", {

@@ -1,6 +1,5 @@
 export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
-export { parseNetworks } from "./shared/client.ts";
 export { type Credentials, readCredentials } from "./shared/credentials.ts";
 export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";

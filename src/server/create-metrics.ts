@@ -7,6 +7,7 @@ import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
 import type { DiskUsage } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
+import { wyomingErrorCodes } from "../wyoming/index.ts";
 
 /** The parts of a server whose state the metrics show. */
 export interface MeasuredParts {
@@ -32,6 +33,7 @@ export function createMetrics(machine: string | null): Metrics {
   return new Metrics({
     version: programVersion,
     refusalCodes: errorCodes,
+    wyomingErrorCodes,
     failures: failureKinds,
     liveEnds: values.liveEnds,
     machine,

@@ -8,6 +8,7 @@ import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
+import { WyomingMetrics } from "./wyoming-metrics.ts";
 
 /** Sources of values that are read with the metrics. */
 export interface MetricSources
@@ -22,6 +23,7 @@ export interface MetricSources
 interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
+  readonly wyomingErrorCodes: readonly string[];
   readonly failures: readonly FailureKind[];
   /** Reasons for the end of a live session. */
   readonly liveEnds: readonly string[];
@@ -46,15 +48,17 @@ export class Metrics {
   readonly recordings: RecordingMetrics;
   readonly engine: EngineMetrics;
   readonly live: LiveMetrics;
+  readonly wyoming: WyomingMetrics;
   readonly #registry = new Registry();
   readonly #declare = new Declarations(this.#registry);
 
   /** Creates the metrics that are counted. */
-  constructor({ version, refusalCodes, failures, liveEnds, machine }: MetricLabels) {
+  constructor({ version, refusalCodes, wyomingErrorCodes, failures, liveEnds, machine }: MetricLabels) {
     this.http = new HttpMetrics(this.#declare, refusalCodes);
     this.recordings = new RecordingMetrics(this.#declare, failures);
     this.engine = new EngineMetrics(this.#declare, machine);
     this.live = new LiveMetrics(this.#declare, liveEnds);
+    this.wyoming = new WyomingMetrics(this.#declare, wyomingErrorCodes);
     registerProcessMetrics(this.#declare, version);
   }
 

@@ -13,6 +13,7 @@ import {
   requireAccount,
   type Workspace,
 } from "../../src/accounts/index.ts";
+import { parseNetworks } from "../../src/addresses/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
 import { DiskSpace } from "../../src/disk/index.ts";
@@ -22,7 +23,6 @@ import {
   createSurfaces,
   ExportAnswers,
   parseHostNames,
-  parseNetworks,
   type Surface,
   startServer,
   TranscriptionCreator,

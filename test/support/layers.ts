@@ -5,7 +5,7 @@ export const layers: readonly (readonly string[])[] = [
   ["install"],
   ["server"],
   ["console"],
-  ["folders", "http"],
+  ["folders", "http", "wyoming"],
   ["api-contract", "live"],
   ["exports", "intake", "pipeline"],
   ["media", "models"],
@@ -25,5 +25,5 @@ export const layers: readonly (readonly string[])[] = [
   ["config", "telemetry"],
   ["program"],
   ["files", "machine"],
-  ["text"],
+  ["addresses", "text"],
 ];

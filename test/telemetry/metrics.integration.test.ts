@@ -17,6 +17,7 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
   const metrics = new Metrics({
     version: "1.2.3",
     refusalCodes: ["not_found", "rate_limited"],
+    wyomingErrorCodes: ["timeout"],
     failures: [{ reason: "internal", cause: "disk_full" }],
     liveEnds: ["client", "idle"],
     machine,

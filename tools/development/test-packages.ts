@@ -27,6 +27,12 @@ export const testPackages = {
   },
   langchain: allOf("langchain"),
   litellm: allOf("litellm"),
+  wyoming: {
+    name: "wyoming",
+    packages: ["wyoming", "wyoming-bench"],
+    constraints: join(root, "test/wyoming/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   typeCheckers: {
     name: "sdk-checkers",
     packages: ["mypy", "pyright"],

@@ -1,10 +1,10 @@
 import { type Account, findAccount, getAccount } from "../../accounts/index.ts";
+import { includes, type Networks } from "../../addresses/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { Store } from "../../database/index.ts";
 import { requireActive } from "../../intake/index.ts";
 import { type ApiKey, activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
 import { parseAccountLimits } from "../../usage/index.ts";
-import { includes, type Networks } from "./client.ts";
 import { type ClientSecrets, isClientSecret } from "./client-secrets.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";

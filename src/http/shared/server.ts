@@ -1,6 +1,7 @@
 import type { Server } from "bun";
+import type { Networks } from "../../addresses/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
-import { type Client, clientOf, type Networks } from "./client.ts";
+import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { HeldAnswers } from "./held-answers.ts";

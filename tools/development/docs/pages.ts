@@ -88,7 +88,14 @@ export function withPart(text: string, name: string, part: string, by = "scripts
 const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
 export function describedMetrics(): MetricDescription[] {
-  const metrics = new Metrics({ version: "", refusalCodes: [], failures: [], liveEnds: [], machine: null });
+  const metrics = new Metrics({
+    version: "",
+    refusalCodes: [],
+    wyomingErrorCodes: [],
+    failures: [],
+    liveEnds: [],
+    machine: null,
+  });
   metrics.observe({
     openRecordings: () => [],
     stalledRecordings: () => [],
