@@ -6,7 +6,7 @@ export const layers: readonly (readonly string[])[] = [
   ["server"],
   ["console"],
   ["folders", "http"],
-  ["api-contract"],
+  ["api-contract", "live"],
   ["exports", "intake", "pipeline"],
   ["media", "models"],
   ["devices", "fleet"],
