@@ -10,6 +10,7 @@ import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DiskUsage } from "../../src/storage/index.ts";
 import { ApiServer, type ApiServerOptions } from "./http.ts";
+import { ScriptedLiveSessions } from "./scripted-live.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
@@ -29,6 +30,8 @@ export class ConsoleServer implements Disposable {
   fleetProblem: string | null = null;
   /** The settings of the console and of the sign-in provider. A test may replace them, as a reload does. */
   settings: Pick<Settings, "console" | "oidc"> = defaults;
+  readonly live = new ScriptedLiveSessions();
+  isLiveOn = true;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
@@ -54,6 +57,8 @@ export class ConsoleServer implements Disposable {
           machines: () => this.machines,
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,
+          live: this.live,
+          isLiveOn: () => this.isLiveOn,
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,

@@ -3,6 +3,7 @@ import type { Store } from "../../database/index.ts";
 import type { Machine } from "../../fleet/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../../http/index.ts";
 import type { Library } from "../../library/index.ts";
+import type { LiveSessions } from "../../live/index.ts";
 import type { PlaybackCopies } from "../../media/index.ts";
 import type { RecordingQueue } from "../../queue/index.ts";
 import type { RecordingEvents, Recordings } from "../../recordings/index.ts";
@@ -57,6 +58,9 @@ export interface ConsoleServices {
     find(id: string): { readonly id: string; readonly languages: readonly Language[] } | null;
   };
   readonly playback: PlaybackCopies;
+  readonly live: LiveSessions;
+  /** Whether the settings allow live sessions. */
+  readonly isLiveOn: () => boolean;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;

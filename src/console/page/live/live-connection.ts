@@ -40,14 +40,10 @@ export type Closing =
 
 export interface ConnectionOptions {
   readonly sampleRate: number;
-  /** Opens a WebSocket with a query. */
-  readonly open: (query: Readonly<Record<string, string | number>>) => ClientSocket;
-  /** The query of a new session. */
-  readonly query: Readonly<Record<string, string | number | boolean | null>>;
+  /** Opens a WebSocket. @param resume id of the session that it continues; null for a new one */
+  readonly open: (resume: string | null) => ClientSocket;
   /** Id of the session that a page continues after it was loaded again; null for a new one. */
   readonly resume: string | null;
-  /** Returns the number of the first final segment that the page lacks. */
-  readonly nextSegment: () => number;
   readonly onMessage: (message: LiveMessage) => void;
   readonly onLink: (link: Link) => void;
   readonly onClosed: (closing: Closing) => void;
@@ -152,11 +148,7 @@ export class LiveConnection {
 
   #connect(): void {
     this.#cancelRetry();
-    const { open, query, nextSegment } = this.#options;
-    const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
-    const socket = open(
-      this.#id === null ? Object.fromEntries(given) : { resume: this.#id, from_segment: nextSegment() },
-    );
+    const socket = this.#options.open(this.#id);
     this.#socket = socket;
     let refusal: Extract<LiveMessage, { type: "refused" }> | null = null;
     let hasSession = false;
@@ -214,7 +206,10 @@ export class LiveConnection {
     if (this.#isClosed) return;
     this.#lostAt ??= clock.now();
     this.#setLink("lost");
-    if (clock.now() - this.#lostAt > GIVE_UP_MILLISECONDS) return this.#close({ kind: "unreachable" });
+    if (clock.now() - this.#lostAt > GIVE_UP_MILLISECONDS) {
+      this.#close({ kind: "unreachable" });
+      return;
+    }
     this.#cancelRetry = clock.after(this.#delay, () => this.#connect());
     this.#delay = Math.min(this.#delay * 2, MAX_DELAY_MILLISECONDS);
   }
@@ -225,7 +220,10 @@ export class LiveConnection {
     const socket = this.#socket;
     this.#cancelPump();
     if (socket === null || this.#link !== "connected") return;
-    if (this.#isStalled(socket)) return this.drop();
+    if (this.#isStalled(socket)) {
+      this.drop();
+      return;
+    }
     const maxBytes = MAX_BUFFERED_SECONDS * sampleRate * 2;
     for (let sent = 0; sent < PUMP_FRAMES && socket.bufferedAmount < maxBytes; sent++) {
       const frame = this.#sound.take();
