@@ -80,7 +80,7 @@ export class Capture {
    */
   static async open(choice: SourceChoice, sampleRate: number | null, listener: CaptureListener): Promise<Capture> {
     if (!isSecureContext) throw new CaptureError("insecure");
-    if (navigator.mediaDevices === undefined || !("AudioWorkletNode" in globalThis))
+    if (navigator.mediaDevices?.getUserMedia === undefined || !("AudioWorkletNode" in globalThis))
       throw new CaptureError("unsupported");
     const capture = new Capture(newContext(sampleRate), choice, listener);
     try {

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../announce.tsx";
 import { clock, languageName } from "../format.ts";
 import { Button, Problem, useTitle } from "../parts/index.ts";
@@ -33,13 +34,12 @@ export function LiveScreen() {
         <>
           <Facts setup={setup} state={state} />
           <Problem problem={state.notice} />
-          {state.phase === "ended" && <Ended state={state} />}
           <LiveWords
             text={state.text}
             language={setup.language}
             onName={state.phase === "ended" ? null : (speaker, name) => session.name(speaker, name)}
           />
-          {state.phase !== "ended" && <LiveBar session={session} state={state} />}
+          {state.phase === "ended" ? <Ended state={state} /> : <LiveBar session={session} state={state} />}
         </>
       )}
     </div>
@@ -94,16 +94,18 @@ function Unfinished() {
 /** Shows how the session has ended, and leads to its recording. */
 function Ended({ state }: { state: LiveState }) {
   const { leave } = useLive();
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.scrollIntoView({ block: "nearest" }), []);
   const { ended } = state;
   const recording = ended !== null && "recording_id" in ended ? ended.recording_id : null;
   return (
-    <section class="live-end">
+    <section class="live-end" ref={panel}>
       <div role="status">
         <p class="statement">{texts.ended}</p>
         <p>{reasonText(ended)}</p>
         <p class="soft">{consequenceText(state)}</p>
       </div>
-      <div class="buttons">
+      <div class="line">
         {recording !== null && <a href={recordingAddress(recording)}>{texts.open}</a>}
         <Button look={null} icon="mic" text={texts.again} onClick={leave} />
       </div>
