@@ -10,7 +10,7 @@ import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DiskUsage } from "../../src/storage/index.ts";
 import { ApiServer, type ApiServerOptions } from "./http.ts";
-import { ScriptedLiveSessions } from "./scripted-live.ts";
+import { TalkingSessions } from "./talking-sessions.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
@@ -30,7 +30,7 @@ export class ConsoleServer implements Disposable {
   fleetProblem: string | null = null;
   /** The settings of the console and of the sign-in provider. A test may replace them, as a reload does. */
   settings: Pick<Settings, "console" | "oidc"> = defaults;
-  readonly live = new ScriptedLiveSessions();
+  readonly live = new TalkingSessions();
   isLiveOn = true;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */

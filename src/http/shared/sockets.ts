@@ -38,7 +38,8 @@ const SILENT_SECONDS = 60;
  */
 export function acceptSocket(request: Request, handler: SocketHandler, protocol: string | null = null): Response {
   contextOf(request).socket = handler;
-  const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };
+  // Without this header, Bun chooses the first protocol of the client, which may contain its key.
+  const headers = { "Sec-WebSocket-Protocol": protocol ?? "" };
   return new Response(null, { status: 101, headers });
 }
 

@@ -11,16 +11,16 @@ import {
   type ResumedSession,
 } from "../../src/live/index.ts";
 
-/** Live sessions whose words a test decides. */
-export class ScriptedLiveSessions implements LiveSessions {
-  readonly all: ScriptedLiveSession[] = [];
+/** Live sessions that lose and find their clients like the real ones. A test says their words. */
+export class TalkingSessions implements LiveSessions {
+  readonly all: TalkingSession[] = [];
   /** The refusal of new sessions; null: they are opened. */
   refusal: LiveRefusal | null = null;
   /** Called with each new session. */
-  onOpened: (session: ScriptedLiveSession) => void = () => {};
+  onOpened: (session: TalkingSession) => void = () => {};
 
   /** The newest session. */
-  get last(): ScriptedLiveSession {
+  get last(): TalkingSession {
     const last = this.all.at(-1);
     if (last === undefined) throw new Error("no session was opened");
     return last;
@@ -28,7 +28,7 @@ export class ScriptedLiveSessions implements LiveSessions {
 
   open(sender: LiveSender, options: LiveOptions, listener: LiveListener): LiveSession {
     if (this.refusal !== null) throw new LiveError(this.refusal);
-    const session = new ScriptedLiveSession(sender, options, listener);
+    const session = new TalkingSession(sender, options, listener);
     this.all.push(session);
     this.onOpened(session);
     return session;
@@ -50,7 +50,7 @@ export class ScriptedLiveSessions implements LiveSessions {
 }
 
 /** A live session without an engine. */
-export class ScriptedLiveSession implements LiveSession {
+export class TalkingSession implements LiveSession {
   readonly id = Bun.randomUUIDv7();
   readonly sender: LiveSender;
   options: LiveOptions;
