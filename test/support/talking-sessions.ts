@@ -112,6 +112,15 @@ export class TalkingSession implements LiveSession {
     this.report({ type: "final", turn, segment });
   }
 
+  /** Recognizes the speaker of segments. */
+  recognize(speaker: string, ...numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const segment = this.segments[number];
+      if (segment !== undefined) this.segments[number] = { ...segment, speaker };
+    }
+    this.report({ type: "speakers", speakers: numbers.map((segment) => ({ segment, speaker })) });
+  }
+
   complete(turn: string): void {
     this.report({ type: "turnCompleted", turn, text: "", seconds: 2, language: "en" });
   }

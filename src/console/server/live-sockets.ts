@@ -6,10 +6,6 @@ import type { ConsoleErrorBody, LiveRefused } from "../contract/index.ts";
 /** Interval between the checks of the people whose live sessions run. */
 const CHECK_MILLISECONDS = 1000;
 
-/** Close codes (RFC 6455, 7.4.1). */
-const GOING_AWAY = 1001;
-const POLICY = 1008;
-
 export interface LiveSocketOptions {
   readonly sessions: LiveSessions;
   readonly log: Logger;
@@ -62,14 +58,14 @@ export class LiveSockets {
 
   /** Closes all WebSockets. Their sessions can be resumed. */
   close(): void {
-    for (const socket of this.#open) socket.close(GOING_AWAY, "The console is closed.");
+    for (const socket of this.#open) socket.close(live.closeCodes.goingAway, "The console is closed.");
   }
 
   /** Closes the earlier connection of a session, which the browser may have lost without the server's knowledge. */
   #leave(sessionId: string, holder: string): void {
     for (const socket of this.#open) {
       if (socket.session.id === sessionId && socket.sender.holder === holder) {
-        socket.close(POLICY, "The session continues in another connection.");
+        socket.close(live.closeCodes.policy, "The session continues in another connection.");
       }
     }
   }
@@ -117,7 +113,7 @@ class LiveSocket implements sockets.SocketHandler {
 
   open(socket: sockets.Socket): void {
     this.#socket = socket;
-    if (this.#isClosed) socket.close(POLICY, "The session has ended.");
+    if (this.#isClosed) socket.close(live.closeCodes.policy, "The session has ended.");
     else this.#handler.open(socket);
   }
 
@@ -141,7 +137,7 @@ class LiveSocket implements sockets.SocketHandler {
   /** Ends the session, because the person has lost the access. It becomes a recording as if the person had ended it. */
   async end(): Promise<void> {
     const ended = this.session.end();
-    this.close(POLICY, "You are no longer signed in, or your access has changed.");
+    this.close(live.closeCodes.policy, "You are no longer signed in, or your access has changed.");
     await ended;
   }
 }
@@ -151,7 +147,7 @@ export function refuseBySocket(request: Request, { error: { code, message } }: C
   return sockets.acceptSocket(request, {
     open(socket) {
       socket.send(JSON.stringify({ type: "refused", code, message } satisfies LiveRefused));
-      socket.close(POLICY, code);
+      socket.close(live.closeCodes.policy, code);
     },
     message() {},
     ping() {},

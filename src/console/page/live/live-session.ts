@@ -140,9 +140,10 @@ export class LiveSession implements CaptureListener {
     if (this.#state.phase === "running") this.#options.source.wake();
   }
 
-  /** Stops to record and leaves the session as it is on the server. */
+  /** Ends the session and does not wait for its last words, because the person has signed out. */
   close(): void {
     this.#options.source.stop();
+    this.#connection.send({ type: "end" });
     this.#connection.close();
   }
 
