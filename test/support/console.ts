@@ -46,7 +46,10 @@ export class ConsoleServer implements Disposable {
             waiting: (most) => this.waiting.slice(0, most),
             troubleOf: (id) => this.troubles.get(id) ?? null,
           },
-          settings: () => ({ ...defaults, ...this.settings, limits: this.api.limits }),
+          settings: () => ({
+            ...{ ...defaults, ...this.settings, limits: this.api.limits },
+            live: { ...defaults.live, enabled: this.isLiveOn },
+          }),
           modelInUse: () => this.api.speechModel,
           models: {
             installed: () => [this.api.speechModel, english],
@@ -58,7 +61,6 @@ export class ConsoleServer implements Disposable {
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,
           live: this.live,
-          isLiveOn: () => this.isLiveOn,
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { liveMessages } from "../../api-contract/index.ts";
 import { live } from "../../http/index.ts";
 import type { Routes } from "./route.ts";
+import { afterSchema, countSchema, nullable, secondsSchema } from "./shared.ts";
 
 /**
  * Instead of the first message: the server does not open or resume the session, and closes the WebSocket. Browsers do
@@ -20,6 +21,21 @@ export type LiveMessage = liveMessages.ServerMessage | LiveRefused;
 /** Words of a live session that do not change any more. */
 export type LiveSegment = liveMessages.Segment;
 
+export const liveComparisonSchema = Type.Object({
+  /** Parts of some seconds, in order. */
+  parts: Type.Array(
+    Type.Object({
+      start: secondsSchema,
+      /** The words of the live session, and those of the transcript at the same time. */
+      live: Type.String(),
+      transcript: Type.String(),
+    }),
+  ),
+  /** Value of `after` for the next request; null if these are the last parts. */
+  next_after: nullable(countSchema),
+});
+export type LiveComparison = Static<typeof liveComparisonSchema>;
+
 const ownerId = Type.String({ maxLength: 64 });
 
 /** Transcription while people speak. */
@@ -33,5 +49,12 @@ export const liveRoutes = {
     access: "member",
     query: Type.Composite([Type.Object({ account: ownerId, workspace: Type.Optional(ownerId) }), live.liveQuery]),
     answer: "socket",
+  },
+  /** The live text of a recording and its transcript. No parts if the recording was no live session. */
+  liveComparison: {
+    at: "GET /recordings/:id/live-comparison",
+    access: "reader",
+    query: Type.Object({ after: afterSchema }),
+    answer: liveComparisonSchema,
   },
 } as const satisfies Routes;

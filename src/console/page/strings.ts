@@ -96,6 +96,7 @@ export const strings = {
     waitingParts: "Parts waiting",
     decoderSlots: "Slots of the decoder",
     rowsPerStep: "Rows in each step of the decoder",
+    live: "Live sessions",
     times: (amount: string) => `${amount}×\u00a0real\u00a0time`,
     timesMore: (amount: string) => `over\u00a0${amount}×\u00a0real\u00a0time`,
     memory: "Memory",
@@ -525,11 +526,10 @@ export const strings = {
   },
   liveText: {
     title: "Live text",
-    means: "The words that appeared while people spoke.",
     open: "Compare with the live text",
     dialogTitle: "Live text and transcript",
-    legend: "Removed: only in the live text. Added: only in the transcript.",
-    none: "The session had no words.",
+    means: "The words that appeared while people spoke, and the transcript. Struck through: only in the live text.",
+    none: "Nobody spoke in the live session.",
   },
 
   accounts: {

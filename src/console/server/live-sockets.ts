@@ -1,7 +1,10 @@
 import { contextOf, live, sockets } from "../../http/index.ts";
+import { IntakeError } from "../../intake/index.ts";
+import { LibraryError } from "../../library/index.ts";
 import type { LiveSender, LiveSession, LiveSessions } from "../../live/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { ConsoleErrorBody, LiveRefused } from "../contract/index.ts";
+import { ConsoleError } from "./errors.ts";
 
 /** Interval between the checks of the people whose live sessions run. */
 const CHECK_MILLISECONDS = 1000;
@@ -86,13 +89,19 @@ export class LiveSockets {
     for (const socket of this.#open) {
       try {
         socket.sender.requireAccess();
-      } catch {
-        socket
-          .end()
-          .catch((error: unknown) => this.#options.log.warn({ event: "console.live_end_failed", err: error }));
+      } catch (error) {
+        const warn = (err: unknown) => this.#options.log.warn({ event: "console.live_check_failed", err });
+        // If the database cannot be read now, the next check decides.
+        if (isRefusal(error)) socket.end().catch(warn);
+        else warn(error);
       }
     }
   }
+}
+
+/** Returns whether an error says that the person may not do this, or no longer. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ConsoleError || error instanceof LibraryError || error instanceof IntakeError;
 }
 
 /** A WebSocket whose session runs on behalf of a person. */

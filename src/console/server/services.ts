@@ -49,7 +49,7 @@ export interface ConsoleServices {
   readonly exports: ExportAnswers;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
-  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "console" | "oidc">;
+  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "live" | "console" | "oidc">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   /** The installed speech models. */
@@ -59,8 +59,6 @@ export interface ConsoleServices {
   };
   readonly playback: PlaybackCopies;
   readonly live: LiveSessions;
-  /** Whether the settings allow live sessions. */
-  readonly isLiveOn: () => boolean;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;

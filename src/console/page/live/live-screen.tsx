@@ -36,7 +36,7 @@ export function LiveScreen() {
           <Problem problem={state.notice} />
           <LiveWords
             text={state.text}
-            language={setup.language}
+            language={setup.language ?? state.text.language}
             onName={state.phase === "ended" ? null : (speaker, name) => session.name(speaker, name)}
           />
           {state.phase === "ended" ? <Ended state={state} /> : <LiveBar session={session} state={state} />}

@@ -15,6 +15,8 @@ export interface FinalPart {
 /** What was said between two pauses. A change makes a new object, so that a view renders only turns that changed. */
 export interface Turn {
   readonly id: string;
+  /** Start of the speech in seconds; null if the server has not reported it. */
+  readonly start: number | null;
   readonly parts: readonly FinalPart[];
   /** Words after the final ones, which may still change; empty for none. */
   readonly partial: string;
@@ -44,7 +46,7 @@ export function withMessage(text: LiveText, message: LiveMessage): LiveText {
     case "session":
       return withRepeated(text, message.segments);
     case "speech_started":
-      return withTurn(text, message.turn, (turn) => turn);
+      return withTurn(text, message.turn, (turn) => ({ ...turn, start: message.seconds }));
     case "partial":
       return withTurn(text, message.turn, (turn) => ({ ...turn, partial: message.text.trim() }));
     case "final":
@@ -75,7 +77,7 @@ function withTurn(text: LiveText, id: string, change: (turn: Turn) => Turn): Liv
   const index = text.turns.findLastIndex((turn) => turn.id === id);
   const turn = text.turns[index];
   if (turn !== undefined) return { ...text, turns: text.turns.with(index, change(turn)) };
-  return { ...text, turns: [...text.turns, change({ id, parts: [], partial: "", isComplete: false })] };
+  return { ...text, turns: [...text.turns, change({ id, start: null, parts: [], partial: "", isComplete: false })] };
 }
 
 function withFinal(text: LiveText, turn: string, segment: LiveSegment): LiveText {

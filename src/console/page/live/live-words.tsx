@@ -17,7 +17,7 @@ const NEAR_END = 120;
 
 interface LiveWordsProps {
   readonly text: LiveText;
-  /** Code of the pinned language; null for language detection. */
+  /** Code of the language; null while it is not known. */
   readonly language: string | null;
   /** Names a speaker; null: the session has ended. */
   readonly onName: ((speaker: string, name: string) => void) | null;
@@ -28,7 +28,10 @@ export function LiveWords({ text, language, onName }: LiveWordsProps) {
   const [naming, setNaming] = useState<string | null>(null);
   const [ask] = useState(() => (speaker: string) => setNaming(speaker));
   const { isAtEnd, follow } = useFollowing(text);
-  const spoken = text.turns.flatMap(({ parts }) => parts.slice(-ANNOUNCED)).slice(-ANNOUNCED);
+  const spoken = text.turns
+    .slice(-ANNOUNCED)
+    .flatMap(({ parts }) => parts)
+    .slice(-ANNOUNCED);
   const groups = Array.from({ length: Math.ceil(text.turns.length / TURNS_PER_GROUP) }, (_, index) =>
     text.turns.slice(index * TURNS_PER_GROUP, (index + 1) * TURNS_PER_GROUP),
   );
@@ -37,7 +40,7 @@ export function LiveWords({ text, language, onName }: LiveWordsProps) {
       <section class="live-words" aria-label={texts.words} lang={language ?? undefined}>
         {groups.map((turns, index) => (
           <TurnGroup
-            key={turns[0]?.id}
+            key={index}
             {...{ turns, names: text.names }}
             before={speakerBefore(text.turns, index * TURNS_PER_GROUP, null)}
             onAsk={onName === null ? null : ask}
@@ -47,7 +50,7 @@ export function LiveWords({ text, language, onName }: LiveWordsProps) {
           <p class="empty">{texts.none}</p>
         )}
       </section>
-      <div class="unseen" role="log" aria-live="polite" aria-label={texts.latest}>
+      <div class="unseen" role="log" aria-live="polite" aria-label={texts.latest} lang={language ?? undefined}>
         {spoken.map((part) => (
           <p key={part.number}>{part.text}</p>
         ))}
@@ -120,7 +123,7 @@ function TurnRow({ turn, names, before, onAsk }: TurnsProps & { readonly turn: T
   const paragraphs = paragraphsOf(turn.parts);
   const last = paragraphs.at(-1);
   if (last === undefined && turn.partial === "") return null;
-  const rows = last === undefined ? [{ speaker: null, start: null, parts: [] }] : paragraphs;
+  const rows = last === undefined ? [{ speaker: null, start: turn.start, parts: [] }] : paragraphs;
   return (
     <>
       {rows.map(({ speaker, start, parts }, index) => {

@@ -39,7 +39,7 @@ export function sessionHandlers(
   sessions: Sessions,
   provider: SignInProvider,
 ): Handlers<typeof sessionRoutes> {
-  const { store, settings, isLiveOn, log, now } = services;
+  const { store, settings, log, now } = services;
   const attempts = new Attempts(now);
   /** Hash of the operator's password; null if none is set, or the password is switched off. */
   const operatorHash = () => (settings().console.operator_password ? passwordHash(store) : null);
@@ -115,7 +115,7 @@ export function sessionHandlers(
       password: operatorHash() !== null,
     }),
 
-    session: ({ request }) => showSession(sessionOf(request), isLiveOn()),
+    session: ({ request }) => showSession(sessionOf(request), settings().live.enabled),
 
     async signIn({ request, body, headers }) {
       const { session, secret, passwordHash: hash } = await signIn(request, body);
@@ -126,7 +126,7 @@ export function sessionHandlers(
       headers["set-cookie"] = cookies;
       const { requestId, client } = contextOf(request);
       log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
-      return showSession(session, isLiveOn());
+      return showSession(session, settings().live.enabled);
     },
 
     async beginProviderSignIn({ request, body: { page }, headers }) {
