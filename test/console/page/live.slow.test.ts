@@ -239,6 +239,18 @@ describe.if(ready)("a live session in a browser", () => {
     await button(page, "New session").click();
   });
 
+  test.each(["Sound of a tab or of this computer", "Microphone, and a tab or this computer"])(
+    "records what the user shares: %s",
+    async (source) => {
+      await page.getByLabel("Sound").selectOption(source);
+      await start(page);
+      await listening(page);
+      await until(() => server.live.last.receivedSeconds > 0.5 && server.live.last.peak > 100);
+      await button(page, "End").click();
+      await button(page, "New session").click();
+    },
+  );
+
   test("does not begin while all places are taken", async () => {
     server.live.refusal = { kind: "full", sessions: 4 };
     await start(page);
