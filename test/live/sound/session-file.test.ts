@@ -7,6 +7,7 @@ import { SessionFile, writeWaveFile } from "../../../src/live/sound/index.ts";
 
 const directory = temporaryDirectory();
 const MIB = 1024 * 1024;
+const never = new AbortController().signal;
 const opened: SessionFile[] = [];
 let count = 0;
 
@@ -91,11 +92,11 @@ describe("the file of a session", () => {
     const { file, path } = open();
     file.append(Int16Array.from({ length: MIB }, (_, at) => at % 1000));
     const wave = `${path}.wav`;
-    expect(await writeWaveFile(path, MIB - 5, wave)).toBe(44 + 2 * (MIB - 5));
+    expect(await writeWaveFile(path, MIB - 5, wave, never)).toBe(44 + 2 * (MIB - 5));
     const bytes = readFileSync(wave);
     expect(bytes.subarray(0, 4).toString()).toBe("RIFF");
     expect(bytes.readUInt32LE(40)).toBe(2 * (MIB - 5));
     expect(bytes.subarray(44)).toEqual(readFileSync(path).subarray(0, 2 * (MIB - 5)));
-    await expect(writeWaveFile(path, MIB + 1, `${path}.2.wav`)).rejects.toThrow("ends after");
+    await expect(writeWaveFile(path, MIB + 1, `${path}.2.wav`, never)).rejects.toThrow("ends after");
   });
 });
