@@ -7,8 +7,11 @@ import { type ApiServices, apiRoutes } from "./api/routes.ts";
 import {
   asrRoutes,
   isAsrPath,
+  isAzurePath,
   isOpenAiPath,
+  isRealtimePath,
   openAiRoutes,
+  realtimeRoutes,
   type TranscriptionServices,
   toAsrAnswer,
   toOpenAiAnswer,
@@ -17,7 +20,6 @@ import { type ServiceOptions, serviceRoutes } from "./service/routes.ts";
 import { type AccessOptions, accessCheck } from "./shared/access.ts";
 import { ClientSecrets } from "./shared/client-secrets.ts";
 import { notFound } from "./shared/errors.ts";
-import type { LiveServices } from "./shared/live/index.ts";
 import { createSurface, type Surface, Surfaces } from "./shared/surface.ts";
 
 export interface AppOptions
@@ -42,21 +44,24 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const { creator, compat, log, now, secure, surfaces = [] } = options;
   const { requests } = creator;
   const clientSecrets = new ClientSecrets(now);
-  const live: LiveServices = { sessions: options.live ?? noSessions, clientSecrets, log, now };
+  const live = { sessions: options.live ?? noSessions, clientSecrets, log, now };
   const checkAccess = accessCheck({ ...options, clientSecrets });
   const create = (own: Omit<Parameters<typeof createSurface>[0], "log" | "secure">) =>
     createSurface({ ...own, log, secure });
   const api = create({
     owns: (path) => path === basePath || path.startsWith(`${basePath}/`),
     routes: [new Elysia({ prefix: basePath }).use(apiRoutes({ ...options, live }))],
-    check: (request, path) => checkAccess(request, "bearer", path === basePath + openLiveSession.path),
+    check: (request, path) => checkAccess(request, "bearer", { isLive: path === basePath + openLiveSession.path }),
     toAnswer: (error) => error.asResponse(),
   });
   const openAi = create({
     owns: isOpenAiPath,
     isOn: () => compat().openai,
-    routes: [openAiRoutes({ ...options, requests })],
-    check: (request) => checkAccess(request, "bearer"),
+    routes: [openAiRoutes({ ...options, requests }), realtimeRoutes({ ...options, live, requests })],
+    check(request, path) {
+      const keyHeader = isAzurePath(path) ? "api-key" : null;
+      checkAccess(request, "bearer", { isLive: isRealtimePath(path), keyHeader });
+    },
     toAnswer: toOpenAiAnswer,
   });
   const asr = create({

@@ -35,13 +35,23 @@ const basic = /^basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i;
  */
 type Proof = "bearer" | "basic";
 
+/** Further places for the key on some paths. */
+interface KeyPlaces {
+  /**
+   * Whether the path opens a live session: a WebSocket may send its key or a client secret as a subprotocol, since
+   * browsers send no header.
+   */
+  readonly isLive?: boolean;
+  /** Header with the bare key, which some clients send instead of `Authorization`; null for none. */
+  readonly keyHeader?: string | null;
+}
+
 /**
  * Returns the check of section 4 of the contract for all requests that need a key. It checks the key, the account's
  * status and the request rate, in this order. Routes check scopes and recordings themselves. All surfaces use the same
- * check, because they share its limits. On the path of a live session (`isLive`), a WebSocket may also send its key or a
- * client secret as a subprotocol, since browsers send no header.
+ * check, because they share its limits.
  */
-export function accessCheck(options: AccessOptions): (request: Request, proof: Proof, isLive?: boolean) => void {
+export function accessCheck(options: AccessOptions): (request: Request, proof: Proof, places?: KeyPlaces) => void {
   const { store, now, clientSecrets } = options;
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
@@ -70,12 +80,16 @@ export function accessCheck(options: AccessOptions): (request: Request, proof: P
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
-  return (request, proof, isLive = false) => {
+  return (request, proof, { isLive = false, keyHeader = null } = {}) => {
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);
     const isSocket = isLive && asksForSocket(request);
-    const header = request.headers.get("authorization") ?? (isSocket ? keyInProtocols(request) : null);
+    const bare = keyHeader === null ? null : request.headers.get(keyHeader);
+    const header =
+      request.headers.get("authorization") ??
+      (bare === null ? null : `Bearer ${bare}`) ??
+      (isSocket ? keyInProtocols(request) : null);
     if (proof === "basic" && !bearer.test(header ?? "")) refuseWebPages(request);
     const keyless = proof === "basic" && header === null ? accountWithoutKey(request, options) : null;
     if (keyless !== null) {
