@@ -50,6 +50,7 @@ const table: readonly Row[] = [
   ["POST /recordings/:id/proposals", 401, 403, 409, 404, 409],
   ["GET /accounts", 401, 403, 403, 403, 200],
   ["GET /accounts/:id/voices", 401, 403, 403, 403, 200],
+  ["GET /recordings/:id/live-comparison", 401, 200, 200, 404, 200],
   // The request asks for no WebSocket. A member of another account does not learn of the account.
   ["GET /live", 401, 403, 426, 422, 426],
   ["PUT /voices/:id", 401, 403, 403, 403, 404],

@@ -137,15 +137,17 @@ export interface Paragraph {
   readonly parts: readonly FinalPart[];
 }
 
-/** Groups the parts of a turn by their speakers. */
+/** Groups the parts of a turn by their speakers. A part whose speaker is not known yet belongs to its neighbours. */
 export function paragraphsOf(parts: readonly FinalPart[]): Paragraph[] {
   const paragraphs: Paragraph[] = [];
   for (const part of parts) {
     const last = paragraphs.at(-1);
-    if (last === undefined || last.speaker !== part.speaker) {
+    const continues = last?.speaker === part.speaker || last?.speaker === null || part.speaker === null;
+    if (last === undefined || !continues) {
       paragraphs.push({ speaker: part.speaker, start: part.start, parts: [part] });
     } else {
-      paragraphs[paragraphs.length - 1] = { ...last, parts: [...last.parts, part] };
+      const speaker = last.speaker ?? part.speaker;
+      paragraphs[paragraphs.length - 1] = { ...last, speaker, parts: [...last.parts, part] };
     }
   }
   return paragraphs;

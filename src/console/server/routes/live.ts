@@ -1,9 +1,11 @@
 import { Value } from "@sinclair/typebox/value";
+import { ExportQueue } from "../../../exports/index.ts";
 import { contextOf, sockets } from "../../../http/index.ts";
 import { requireActive } from "../../../intake/index.ts";
-import type { LiveSender } from "../../../live/index.ts";
+import { type LiveSender, liveTextOf } from "../../../live/index.ts";
 import { errorSchema, type liveRoutes } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
+import { compareLiveText } from "../live-comparison.ts";
 import { type LiveSockets, refuseBySocket } from "../live-sockets.ts";
 import { requireAccount, requireWorkspace } from "../lookups.ts";
 import { admitAgain } from "../request-session.ts";
@@ -19,6 +21,8 @@ export function liveHandlers(
   refuse: (error: unknown, request: Request) => Response,
 ): Handlers<typeof liveRoutes> {
   const { store, library, now } = services;
+  // A comparison has the live text of a whole recording in memory.
+  const comparisons = new ExportQueue(1);
   return {
     async live({ request, query, viewer }) {
       const choose = () => {
@@ -39,6 +43,18 @@ export function liveHandlers(
         if (!sockets.asksForSocket(request)) throw error;
         return refuseBySocket(request, Value.Decode(errorSchema, await refuse(error, request).json()));
       }
+    },
+
+    liveComparison({ request, id, query: { after }, viewer }) {
+      const compare = () => {
+        const transcript = library.transcript(viewer(), id);
+        return compareLiveText(
+          liveTextOf(store, transcript.recording.id)?.segments ?? [],
+          transcript.allSegments(),
+          after,
+        );
+      };
+      return comparisons.run(viewer().actor, compare, request.signal);
     },
   };
 }

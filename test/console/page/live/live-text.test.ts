@@ -112,6 +112,20 @@ describe("the words of a live session", () => {
     ]);
   });
 
+  test("whose speaker is not known yet stay together with the words around them", () => {
+    const { turns } = after([
+      final("a", 0, "Well"),
+      final("a", 1, "yes", "S2"),
+      final("a", 2, "indeed."),
+      final("a", 3, "No.", "S1"),
+    ]);
+    const paragraphs = paragraphsOf(turns[0]?.parts ?? []);
+    expect(paragraphs.map(({ speaker, start, parts }) => [speaker, start, parts.length])).toEqual([
+      ["S2", 0, 3],
+      ["S1", 6, 1],
+    ]);
+  });
+
   test("are copied with times and the given names; guesses are left out", () => {
     const said = after([final("a", 0, "Shall we?", "S1"), completed("a"), final("b", 1, "Yes."), partial("b", "I th")]);
     const text = withName(said, "S1", "Anna");
