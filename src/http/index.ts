@@ -5,7 +5,7 @@ export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
-export { acceptLiveSession, type LiveServices } from "./shared/live/index.ts";
+export * as live from "./shared/live/index.ts";
 export {
   decodeCursor,
   encodeCursor,
@@ -19,4 +19,5 @@ export { SlidingWindow } from "./shared/rate-limits.ts";
 export { contextOf, heldBody } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
+export * as sockets from "./shared/sockets.ts";
 export type { Surface } from "./shared/surface.ts";

@@ -15,4 +15,4 @@ export {
 } from "./contract.ts";
 export { LiveService } from "./service/live-service.ts";
 export type { LiveServices } from "./service/services.ts";
-export { type LiveText, liveTextOf } from "./store/index.ts";
+export { type LiveText, liveTextOf, wasLive } from "./store/index.ts";

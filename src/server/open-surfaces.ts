@@ -55,7 +55,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const models = compatModels(data.speech, data.modelInUse);
   const consoleSwitch = new ConsoleSwitch(
     () => running.values.console.enabled,
-    () => openConsole(data, engine, queued, { creator, models }),
+    () => openConsole(data, engine, queued, { creator, models, live }),
   );
   consoleSwitch.follow();
   const stopping = new AbortController();
@@ -112,7 +112,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   };
 }
 
-type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models">;
+type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models" | "live">;
 
 function openConsole(data: ServerData, { local, fleet }: ServerEngine, queued: ServerQueue, parts: ConsoleParts) {
   const { recordings, running, files } = data;

@@ -11,6 +11,12 @@ export interface LiveText {
   readonly names: ReadonlyMap<string, string>;
 }
 
+/** Returns whether a recording was a live session. */
+export function wasLive(store: Store, recordingId: string): boolean {
+  const { id, recordingId: recording } = tables.liveSessions;
+  return store.select({ id }).from(tables.liveSessions).where(eq(recording, recordingId)).get() !== undefined;
+}
+
 /** Returns the words of the live session that has become a recording; null for any other recording. */
 export function liveTextOf(store: Store, recordingId: string): LiveText | null {
   const { id, speakerNames, recordingId: recording } = tables.liveSessions;
