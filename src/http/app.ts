@@ -14,6 +14,7 @@ import {
 import { type ServiceOptions, serviceRoutes } from "./service/routes.ts";
 import { type AccessOptions, accessCheck } from "./shared/access.ts";
 import { notFound } from "./shared/errors.ts";
+import type { Origins } from "./shared/origins.ts";
 import { createSurface, type Surface, Surfaces } from "./shared/surface.ts";
 
 export interface AppOptions
@@ -24,6 +25,8 @@ export interface AppOptions
   readonly log: Logger;
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
+  /** Origins of web pages that may call OpenAI's API. */
+  readonly origins: () => Origins;
   /** Further surfaces of the server, such as the console. */
   readonly surfaces?: readonly Surface[];
 }
@@ -33,7 +36,7 @@ export interface AppOptions
  * health, metrics and documentation. They need no socket.
  */
 export function createSurfaces(options: AppOptions): Surfaces {
-  const { creator, compat, log, secure, surfaces = [] } = options;
+  const { creator, compat, log, secure, origins, surfaces = [] } = options;
   const { requests } = creator;
   const checkAccess = accessCheck(options);
   const create = (own: Omit<Parameters<typeof createSurface>[0], "log" | "secure">) =>
@@ -47,6 +50,7 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const openAi = create({
     owns: isOpenAiPath,
     isOn: () => compat().openai,
+    origins,
     routes: [openAiRoutes({ ...options, requests })],
     check: (request) => checkAccess(request, "bearer"),
     toAnswer: toOpenAiAnswer,

@@ -6,6 +6,7 @@ export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
+export { parseOrigins } from "./shared/origins.ts";
 export {
   decodeCursor,
   encodeCursor,
