@@ -27,6 +27,9 @@ const server = group("Address, host names and TLS certificate of the API.", {
   hosts: list(
     "Host names by which clients reach the server (transcribe.example.org). IP addresses, localhost and the names in tls_certificate always work. A request with another name in its Host header is refused with 400. This protects against DNS rebinding, with which a web page could read answers by pointing its own name to this server.",
   ),
+  origins: list(
+    "Origins of web pages (https://notes.example.org, app://obsidian.md) that may call OpenAI's audio API under /v1 from a browser, with a key. Empty: none. The API under /api/public/v1 never allows other origins.",
+  ),
   trusted_proxies: list(
     "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server. Only their X-Forwarded-For and X-Forwarded-Proto headers are trusted to name the client.",
   ),
@@ -259,6 +262,9 @@ const live = group("Live sessions, which transcribe sound while it arrives.", {
 
 const metrics = group("Metrics for Prometheus.", {
   remote: flag("Whether other machines may read /metrics. By default only this machine may.", { default: false }),
+  token_file: path(
+    "File with a token of at least 16 characters, readable by the server's user. Machines that send it (Authorization: Bearer TOKEN) may read /metrics without metrics.remote.",
+  ),
 });
 
 const webConsole = group("The web console, see console.md.", {

@@ -20,6 +20,7 @@ import { type ServiceOptions, serviceRoutes } from "./service/routes.ts";
 import { type AccessOptions, accessCheck } from "./shared/access.ts";
 import { ClientSecrets } from "./shared/client-secrets.ts";
 import { notFound } from "./shared/errors.ts";
+import type { Origins } from "./shared/origins.ts";
 import { createSurface, type Surface, Surfaces } from "./shared/surface.ts";
 
 export interface AppOptions
@@ -32,6 +33,8 @@ export interface AppOptions
   readonly log: Logger;
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
+  /** Origins of web pages that may call OpenAI's API. */
+  readonly origins: () => Origins;
   /** Further surfaces of the server, such as the console. */
   readonly surfaces?: readonly Surface[];
 }
@@ -41,7 +44,7 @@ export interface AppOptions
  * health, metrics and documentation. They need no socket.
  */
 export function createSurfaces(options: AppOptions): Surfaces {
-  const { creator, compat, log, now, secure, surfaces = [] } = options;
+  const { creator, compat, log, now, secure, origins, surfaces = [] } = options;
   const { requests } = creator;
   const clientSecrets = new ClientSecrets(now);
   const live = { sessions: options.live ?? noSessions, clientSecrets, log, now };
@@ -57,6 +60,7 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const openAi = create({
     owns: isOpenAiPath,
     isOn: () => compat().openai,
+    origins,
     routes: [openAiRoutes({ ...options, requests }), realtimeRoutes({ ...options, live, requests })],
     check(request, path) {
       const keyHeader = isAzurePath(path) ? "api-key" : null;

@@ -6,6 +6,7 @@ export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
 export * as live from "./shared/live/index.ts";
+export { parseOrigins } from "./shared/origins.ts";
 export {
   decodeCursor,
   encodeCursor,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, SettingsError } from "../../src/config/index.ts";
 import { RunningSettings, settingFaults } from "../../src/server/running-settings.ts";
 
@@ -79,4 +81,22 @@ describe("the settings of Wyoming", () => {
       expect(() => load({ TRANSCRIBE_LIVE_WYOMING: address })).toThrow(SettingsError);
     },
   );
+});
+
+describe("the token of the metrics", () => {
+  const read = async (content: string) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "token");
+    await Bun.write(path, content);
+    return new RunningSettings(load({ TRANSCRIBE_METRICS_TOKEN_FILE: path })).parsed.metricsToken;
+  };
+
+  test("is the file's only line", async () => {
+    expect(await read("sixteen-characters\n")).toBe("sixteen-characters");
+    expect(new RunningSettings(load({})).parsed.metricsToken).toBeNull();
+  });
+
+  test.each(["", "short", "two words that are long", `${"x".repeat(5000)}`])("can't be %p", async (content) => {
+    await expect(read(content)).rejects.toThrow("token");
+  });
 });

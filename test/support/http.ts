@@ -23,6 +23,8 @@ import {
   createSurfaces,
   ExportAnswers,
   parseHostNames,
+  parseNetworks,
+  parseOrigins,
   type Surface,
   startServer,
   TranscriptionCreator,
@@ -50,6 +52,7 @@ export interface ApiServerOptions {
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
   readonly hosts?: readonly string[];
+  readonly origins?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
   readonly surfaces?: (
@@ -351,6 +354,8 @@ export class ApiServer implements Disposable {
         find: (id) => (id === this.speechModel.id ? this.speechModel : null),
       },
       metricsRemote: () => false,
+      metricsToken: () => null,
+      origins: () => parseOrigins(this.#options.origins ?? []),
       attributions: () => this.attributions,
       lastUse: new KeyUsage(store),
       readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),
