@@ -39,6 +39,18 @@ export const testPackages = {
     constraints: join(import.meta.dir, "sdk/constraints.txt"),
     timeoutMilliseconds: 300_000,
   },
+  websockets: {
+    name: "sdk-websockets",
+    packages: ["websockets"],
+    constraints: join(import.meta.dir, "sdk/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
+  oldestWebsockets: {
+    name: "sdk-websockets",
+    packages: ["websockets"],
+    constraints: join(import.meta.dir, "sdk/oldest-constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   validators: {
     name: "validators",
     packages: ["check-jsonschema", "cyclonedx-python-lib[json-validation]", "kubernetes-validate"],
