@@ -15,27 +15,22 @@ import {
 } from "./live/measure.ts";
 import { type LiveProgram, ourName, startOurs, startPeer } from "./live/programs.ts";
 import { makeTracks } from "./live/sound.ts";
-import { goalRun, goalsOf, LANGUAGE, programsTable, summaryOf, textsOf, waitingTable } from "./live/tables.ts";
+import { GOAL, goalRun, goalsOf, LANGUAGE, programsTable, summaryOf, textsOf, waitingTable } from "./live/tables.ts";
 import { measureWaiting, type Waiting } from "./live/waiting.ts";
 import { makeRecording } from "./recordings.ts";
 
-/**
- * Seconds of each track that are played without --whole. The goals are for two sessions, which therefore play all. The
- * other programs get the beginning, which has every kind of sound.
- */
-const SHORT = {
-  ours: new Map([
-    [1, 105],
-    [3, 105],
-  ]),
-  peers: 105,
-};
-/** Numbers of sessions of our program, and of the others. */
+/** Seconds of each track that are played without --whole, unless the goals are for that run. */
+const SHORT_SECONDS = 80;
 const SESSIONS = [1, 2, 3];
-const PEER_SESSIONS = 1;
 
-const progress = (line: string) => console.error(line);
+const progress = (line: string) => console.error(`bench: ${line}`);
 const peerNames = Object.keys(livePeers) as LivePeer[];
+
+/** Sessions at the same time, and the seconds of each track that they play. */
+interface PlannedRun {
+  readonly sessions: number;
+  readonly seconds: number;
+}
 
 export const command = defineCommand({
   name: "scripts/bench live",
@@ -46,87 +41,102 @@ export const command = defineCommand({
     "which are installed from the package registry into the cache. Takes a quarter of an hour.",
   options: {
     sessions: wholes("numbers of sessions at the same time", { fallback: SESSIONS }),
-    only: texts("PART", 'run only the programs whose name contains PART: "transcribe", "WhisperLive "'),
+    only: texts("PART", 'run only the programs whose name contains PART: "transcribe", "AlignAtt"'),
     whole: flag("play all the sound in each run, and also two sessions of the other programs; takes 40 minutes"),
     turns: whole("times that a recording is processed alone and next to sessions", { least: 0, fallback: 2 }),
-    language: text("CODE", "give the language to all programs; by default each detects it"),
+    language: text("CODE", "give the language to our program, too, instead of letting it detect that of each turn"),
     ...reportOptions,
     audio: corpusOption,
   },
   async run({ sessions, only, whole: playsAll, turns, language, audio, ...values }) {
-    requireCorpus(audio);
     const isWanted = (name: string) => only.length === 0 || only.some((part) => name.includes(part));
     const peers = peerNames.filter((name) => isWanted(livePeers[name]));
     if (!isWanted(ourName) && peers.length === 0) {
       throw new UsageError(`--only selects none of ${[ourName, ...Object.values(livePeers)].join("; ")}`);
     }
+    requireCorpus(audio);
     using folder = temporaryDirectory();
     const made = await makeTracks(audio, folder.path);
     const { file } = await makeRecording("dialogues", audio, folder.path);
     const runs: LiveRun[] = [];
     const notes: string[] = [];
-    let waiting: Waiting[] = [];
+    const note = (line: string) => {
+      notes.push(line);
+      progress(line);
+    };
     const tracks: KnownTrack[] = [];
+    let waiting: Waiting[] = [];
     {
       await using ours = await startOurs(Math.max(...sessions), language);
-      const transcribe = (track: (typeof made)["talk"]) => transcribeTrack(ours.server, track, language);
-      for (const track of made.tracks) tracks.push(await transcribe(track));
-      const talk = await transcribe(made.talk);
+      progress("batch transcripts of the sound");
+      for (const track of made.tracks) tracks.push(await transcribeTrack(ours.server, track, language));
       if (isWanted(ourName)) {
-        const plan = sessions.map(
-          (count) => [count, playsAll ? Infinity : (SHORT.ours.get(count) ?? Infinity)] as const,
-        );
-        runs.push(...(await measureProgram(ours, tracks, plan)));
+        const talk = await transcribeTrack(ours.server, made.talk, language);
+        runs.push(...(await measureProgram(ours, tracks, ourPlan(sessions, playsAll), note)));
         progress("a recording next to sessions");
-        waiting = await measureWaiting(ours, { talk, file, turns });
+        if (turns > 0) waiting = await measureWaiting(ours, { talk, file, turns });
       }
     }
-    const counts = playsAll ? sessions.filter((count) => count <= 2) : [PEER_SESSIONS];
-    const plan = counts.map((count) => [count, playsAll ? Infinity : SHORT.peers] as const);
     for (const name of peers) {
       try {
-        await using peer = await startPeer(name, language);
-        runs.push(...(await measureProgram(peer, tracks, plan)));
+        await using peer = await startPeer(name, language ?? LANGUAGE);
+        runs.push(...(await measureProgram(peer, tracks, peerPlan(sessions, playsAll), note)));
       } catch (error) {
-        notes.push(`${livePeers[name]} was not measured: ${messageOf(error)}`);
-        progress(notes.at(-1) ?? "");
+        note(`${livePeers[name]} was not measured: ${messageOf(error)}`);
       }
     }
-    if (runs.length === 0) throw new CommandError("nothing was measured");
+    if (runs.length === 0) throw new CommandError(notes.join("; "));
     const normalise = await (await installScorer()).normalise(textsOf(runs).map((one) => [LANGUAGE, one] as const));
     const summaries = runs.map((run) => summaryOf(run, normalise));
     const goals = goalsOf(goalRun(summaries, ourName), waiting);
     const sections = [
       programsTable(summaries),
-      ...(waiting.length === 0 || turns === 0 ? [] : [waitingTable(waiting)]),
+      ...(waiting.length === 0 ? [] : [waitingTable(waiting)]),
       ...(goals === null ? [] : [goals]),
-      ...notes,
+      ...notes.map((line) => `${line}.`),
     ];
-    const terms = [language === null ? "language detected" : `language ${language}`];
+    const detected = `language detected by ours, ${LANGUAGE} given to the others`;
+    const terms = [language === null ? detected : `language ${language}`];
     await report({ terms, sections, figures: { runs, summaries, waiting } }, values, "scripts/bench live");
   },
 });
 
-/** @param plan numbers of sessions, each with the seconds of the tracks that are played */
+/** The run of the goals plays all sound: so much is needed to find out how accurate the words are. */
+function ourPlan(numbers: readonly number[], playsAll: boolean): PlannedRun[] {
+  return numbers.map((sessions) => {
+    return { sessions, seconds: playsAll || sessions === GOAL.sessions ? Number.POSITIVE_INFINITY : SHORT_SECONDS };
+  });
+}
+
+function peerPlan(numbers: readonly number[], playsAll: boolean): PlannedRun[] {
+  if (!playsAll) return [{ sessions: 1, seconds: SHORT_SECONDS }];
+  return numbers
+    .filter((sessions) => sessions <= GOAL.sessions)
+    .map((sessions) => ({ sessions, seconds: Number.POSITIVE_INFINITY }));
+}
+
+/** Measures the runs of a program. @param note receives a line for each run that failed */
 async function measureProgram(
   program: LiveProgram,
   tracks: readonly KnownTrack[],
-  plan: readonly (readonly [sessions: number, seconds: number])[],
+  plan: readonly PlannedRun[],
+  note: (line: string) => void,
 ): Promise<LiveRun[]> {
   const [first] = tracks;
   if (first === undefined) return [];
   progress(`${program.name}: warming up`);
   await warmUp(program, first);
   const runs: LiveRun[] = [];
-  for (const [sessions, seconds] of plan) {
-    progress(`${program.name}: ${sessions} at the same time`);
-    const played = Array.from({ length: sessions }, (_, index) => tracks[index % tracks.length] ?? first);
-    runs.push(
-      await measureSessions(
-        program,
-        played.map((track) => knownBeginningOf(track, seconds)),
-      ),
-    );
+  for (const { sessions, seconds } of plan) {
+    progress(`${program.name}: sessions at the same time: ${sessions}`);
+    const played = Array.from({ length: sessions }, (_, index) => {
+      return knownBeginningOf(tracks[index % tracks.length] ?? first, seconds);
+    });
+    try {
+      runs.push(await measureSessions(program, played));
+    } catch (error) {
+      note(`${program.name}, sessions at the same time: ${sessions}, was not measured: ${messageOf(error)}`);
+    }
   }
   return runs;
 }

@@ -35,13 +35,13 @@ const PAUSE_SECONDS = 0.8;
 /** Noise of a quiet room, and of a fan. */
 const [QUIET_ROOM, FAN] = [0.0003, 0.02];
 
-/** More than six minutes together. The first pieces alone have each kind of sound. */
+/** More than six minutes together. */
 const plans: readonly (readonly (Quiet | Spoken)[])[] = [
   [
     { kind: "reading", paths: ["single/en-libri-1688-142285-0001.flac", "single/en-libri-2414-128291-0005.flac"] },
+    { kind: "free speech", paths: ["single/en-mfa-acoustic.opus"] },
     { kind: "silence", seconds: 20, level: QUIET_ROOM },
     { kind: "meeting", paths: ["dialogue/ami-EN2001e-first30s.flac"] },
-    { kind: "free speech", paths: ["single/en-mfa-acoustic.opus"] },
     { kind: "dialogue", paths: ["dialogue/dlg-01-2spk-FM.flac"] },
     { kind: "noise", seconds: 15, level: FAN },
   ],
@@ -51,8 +51,8 @@ const plans: readonly (readonly (Quiet | Spoken)[])[] = [
       paths: ["single/en-libri-2412-153948-0000.flac", "single/en-fleurs-006.ogg", "single/en-fleurs-009.ogg"],
       noise: NOISE,
     },
-    { kind: "noise", seconds: 15, level: FAN },
     { kind: "dialogue", paths: ["dialogue/dlg-09-2spk-short-turns.flac"] },
+    { kind: "noise", seconds: 15, level: FAN },
     { kind: "telephone", paths: ["dialogue/pyannote-sample.flac"] },
     { kind: "silence", seconds: 30, level: 0 },
     { kind: "meeting", paths: ["dialogue/ami-EN2005a-first30s.flac"] },

@@ -10,8 +10,8 @@ export const LANGUAGE = "en";
 /** Growth of the delay over a run from which sessions fall behind. */
 const BEHIND_SECONDS = 1;
 
-/** Goals for our program with two sessions, see docs/decisions. */
-const GOAL = { sessions: 2, shown: 1, final: 2, late: 3.3, points: 1.5, loss: 0.1 };
+/** Goals for our program with two sessions: seconds, points of the WER, and a share of the time of a recording. */
+export const GOAL = { sessions: 2, shown: 1, final: 2, late: 3.3, points: 1.5, loss: 0.1 };
 
 /** Returns the figures of the sessions of a run. */
 export function summaryOf({ of, cpuSeconds, wallSeconds, sessions, ...run }: LiveRun, normalise: Normalise) {
