@@ -16,7 +16,7 @@ export interface SocketHandler {
   /** Called first, and once. */
   open(socket: Socket): void;
   message(data: string | Uint8Array): void;
-  /** The client sent a ping, which is answered. */
+  /** The client sent a ping, which is answered, or a pong. */
   ping(): void;
   /** Called last, and once, whichever side closes; also for a request that could not become a WebSocket. */
   close(code: number): void;
@@ -38,7 +38,8 @@ const SILENT_SECONDS = 60;
  */
 export function acceptSocket(request: Request, handler: SocketHandler, protocol: string | null = null): Response {
   contextOf(request).socket = handler;
-  const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };
+  // Without this header, Bun chooses the first protocol of the client, which may contain its key.
+  const headers = { "Sec-WebSocket-Protocol": protocol ?? "" };
   return new Response(null, { status: 101, headers });
 }
 
@@ -73,6 +74,7 @@ export const socketEvents: WebSocketHandler<SocketData> = {
   open: (socket) => socket.data.handler.open(socketOf(socket)),
   message: (socket, data) => socket.data.handler.message(data),
   ping: (socket) => socket.data.handler.ping(),
+  pong: (socket) => socket.data.handler.ping(),
   close: (socket, code) => socket.data.handler.close(code),
 };
 
