@@ -23,7 +23,6 @@ import {
   createSurfaces,
   ExportAnswers,
   parseHostNames,
-  parseNetworks,
   parseOrigins,
   type Surface,
   startServer,
