@@ -11,7 +11,11 @@ const MIN_CLEAR_DECIBELS = 28;
 const QUIET = 0.1;
 const LOUD = 0.95;
 
-/** Returns whether noise reaches far up to the speech in samples; also if they contain nothing else. */
+/**
+ * Returns whether noise reaches far up to the speech in samples; also if they contain nothing else. Noise mostly comes
+ * with the reverberation of a distant microphone, in which the older network misses half of the speech: see
+ * docs/decisions/0024-speaker-diarization.md.
+ */
 export function isNoisy(samples: Float32Array): boolean {
   const levels = frameDecibels(samples, FRAME_SAMPLES).sort();
   const level = (part: number) => levels[Math.floor(part * (levels.length - 1))] ?? 0;
