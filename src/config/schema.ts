@@ -231,6 +231,15 @@ const compat = group("APIs for existing clients, see docs/compat.md.", {
 });
 
 const live = group("Live sessions, which transcribe sound while it arrives.", {
+  enabled: flag("Whether the server offers live sessions.", { default: true }),
+  sessions: integer(
+    "Live sessions at the same time. 0: as many as the machine serves without delay, by a measurement.",
+    { default: 0, range: [0, 1000] },
+  ),
+  idle_minutes: duration("minutes", "Minutes without sound after which a live session ends.", {
+    default: 10,
+    range: [1, 1440],
+  }),
   wyoming: text(
     "Address for clients of Wyoming, the voice protocol of Home Assistant, e.g. 0.0.0.0:10300; see docs/wyoming.md. The protocol has neither keys nor encryption, so it is for a trusted network only. Empty: off.",
     {

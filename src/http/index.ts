@@ -5,6 +5,7 @@ export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
+export { acceptLiveSession, type LiveServices } from "./shared/live/index.ts";
 export {
   decodeCursor,
   encodeCursor,

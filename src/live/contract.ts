@@ -19,7 +19,7 @@ export interface TurnRules {
   readonly silenceSeconds: number;
 }
 
-/** The choices of a client for a session. All but `keep` and `format` may change between turns. */
+/** The choices of a client for a session. All but `keep` may change between turns; `format` before the first sound. */
 export interface LiveOptions {
   readonly format: LiveFormat;
   /** Language that the client pinned, ISO 639; null for language detection. */
@@ -135,10 +135,10 @@ export interface LiveSession {
   readonly id: string;
   readonly options: LiveOptions;
   /**
-   * Changes options from the next turn on.
-   * @throws {LiveError} `bad_option`
+   * Changes options from the next turn on, and the format before the first sound.
+   * @throws {LiveError} `bad_option`, also for a format after the first sound
    */
-  update(options: Partial<Omit<LiveOptions, "keep" | "format">>): void;
+  update(options: Partial<Omit<LiveOptions, "keep">>): void;
   /** Takes sound in the session's format. It is stored before the call returns. @throws {LiveError} `too_fast` */
   write(sound: Uint8Array): void;
   /** Ends the turn with the sound so far. @throws {LiveError} `empty_turn` */

@@ -1,3 +1,4 @@
+import { values } from "../database/index.ts";
 import { type MachineTroubleKind, machineTroubles } from "../disk/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type FolderOverview, hindranceKinds } from "../folders/index.ts";
@@ -22,6 +23,8 @@ export interface MeasuredParts {
   readonly fleet?: MetricSources["fleet"];
   /** Returns the watched folders; nothing is watched if it is left out. */
   readonly folders?: () => FolderOverview;
+  /** Returns the live sessions; there are none if it is left out. */
+  readonly live?: MetricSources["live"];
   readonly now: () => number;
 }
 
@@ -32,6 +35,7 @@ export function createMetrics(machine: string | null): Metrics {
     refusalCodes: errorCodes,
     wyomingErrorCodes,
     failures: failureKinds,
+    liveEnds: values.liveEnds,
     machine,
   });
 }
@@ -60,6 +64,7 @@ export function metricSources(parts: MeasuredParts): MetricSources {
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
+    live: () => parts.live?.() ?? { open: 0, places: 0 },
     certificateEndsAt: parts.certificateEndsAt,
     folders() {
       const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};

@@ -1,4 +1,5 @@
 import type { ServerWebSocket, WebSocketHandler } from "bun";
+import { ApiError } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 
 /** The server's side of a WebSocket. */
@@ -15,7 +16,9 @@ export interface SocketHandler {
   /** Called first, and once. */
   open(socket: Socket): void;
   message(data: string | Uint8Array): void;
-  /** Called last, and once, whichever side closes. */
+  /** The client sent a ping, which is answered, or a pong. */
+  ping(): void;
+  /** Called last, and once, whichever side closes; also for a request that could not become a WebSocket. */
   close(code: number): void;
 }
 
@@ -35,13 +38,31 @@ const SILENT_SECONDS = 60;
  */
 export function acceptSocket(request: Request, handler: SocketHandler, protocol: string | null = null): Response {
   contextOf(request).socket = handler;
-  const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };
+  // Without this header, Bun chooses the first protocol of the client, which may contain its key.
+  const headers = { "Sec-WebSocket-Protocol": protocol ?? "" };
   return new Response(null, { status: 101, headers });
 }
 
-/** Returns whether a request asks for a WebSocket. */
+/** Returns whether a request asks for a WebSocket in the form of RFC 6455, 4.2.1. */
 export function asksForSocket({ headers }: Request): boolean {
-  return headers.get("upgrade")?.toLowerCase() === "websocket";
+  const isUpgrade = headers.get("upgrade")?.toLowerCase() === "websocket";
+  return isUpgrade && headers.get("sec-websocket-version") === "13" && headers.has("sec-websocket-key");
+}
+
+/** @throws {ApiError} 426 for a request that does not ask for a WebSocket (RFC 9110, 15.5.22) */
+export function requireSocketRequest(request: Request): void {
+  if (asksForSocket(request)) return;
+  const headers = { Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" };
+  throw new ApiError("bad_request", "This path is a WebSocket; send an upgrade request.", { status: 426, headers });
+}
+
+/** Returns the subprotocols that a client offers. */
+export function offeredProtocols({ headers }: Request): string[] {
+  const header = headers.get("sec-websocket-protocol") ?? "";
+  return header
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 /** Bun's handler of all WebSockets. */
@@ -52,6 +73,8 @@ export const socketEvents: WebSocketHandler<SocketData> = {
   perMessageDeflate: false,
   open: (socket) => socket.data.handler.open(socketOf(socket)),
   message: (socket, data) => socket.data.handler.message(data),
+  ping: (socket) => socket.data.handler.ping(),
+  pong: (socket) => socket.data.handler.ping(),
   close: (socket, code) => socket.data.handler.close(code),
 };
 
