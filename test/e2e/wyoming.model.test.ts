@@ -15,7 +15,7 @@ import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
 
 const jfk = samplePath("jfk.mp3");
-const words = /ask not what your country can do for you.{1,3}ask what you can do for your country/i;
+const words = /ask not\W+what your country can do for you\W+ask what you can do for your country/i;
 const packages = !available("e2e tests of Wyoming", jfk, mediaToolPath)
   ? null
   : await installPythonPackages(defaultCacheRoot(), testPackages.wyoming).catch((error: unknown) => {
