@@ -1,11 +1,6 @@
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import {
-  createSurfaces,
-  parseHostNames,
-  parseNetworks,
-  readCredentials,
-  startServer,
-} from "../../../src/http/index.ts";
+import { parseNetworks } from "../../../src/addresses/index.ts";
+import { createSurfaces, parseHostNames, readCredentials, startServer } from "../../../src/http/index.ts";
 import { LiveError } from "../../../src/live/index.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { ApiServer } from "../../support/http.ts";
