@@ -4,6 +4,7 @@ import { hourlyChores } from "./chores.ts";
 import { metricSources } from "./create-metrics.ts";
 import { openData, type ServerData } from "./open-data.ts";
 import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
+import { openWyoming } from "./open-wyoming.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
 
@@ -59,6 +60,7 @@ export async function startTranscribeServer(
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine));
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
+  stack.use(await openWyoming(data, surfaces.live));
   stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;

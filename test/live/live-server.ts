@@ -84,7 +84,11 @@ export class LiveServer implements AsyncDisposable {
   readonly log: Record<string, unknown>[] = [];
   /** Ids of recordings that were added to the queue. */
   readonly queued: string[] = [];
-  settings: Settings["live"] = { enabled: true, sessions: 0, idle_minutes: 10 };
+  settings: Pick<Settings["live"], "enabled" | "sessions" | "idle_minutes"> = {
+    enabled: true,
+    sessions: 0,
+    idle_minutes: 10,
+  };
   limits: Settings["limits"] = {
     ...{ upload_bytes: 10_000_000, recording_seconds: 3600, recordings_per_account: 5, audio_minutes_per_day: 100 },
     ...{ creates_per_hour: 60, creates_per_day: 500, requests_per_minute: 100, failed_authentications_per_minute: 10 },
@@ -99,6 +103,7 @@ export class LiveServer implements AsyncDisposable {
   readonly metrics = new Metrics({
     version: "",
     refusalCodes: [],
+    wyomingErrorCodes: [],
     failures: [],
     liveEnds: values.liveEnds,
     machine: null,

@@ -31,7 +31,7 @@ async function startWithWords(): Promise<TestWyoming> {
     session.onEnd = () => {
       for (; spoken < words.length; spoken += 1) session.final(` ${words[spoken]}`);
       session.turnCompleted("en");
-      session.emit({ type: "ended", reason: "client", recordingId: null });
+      session.finish();
     };
   };
   return wyoming;
@@ -86,9 +86,9 @@ test.if(packages !== null)(
       },
       refused: ["unknown_language", true],
     });
-    const [first] = wyoming.live.sessions;
+    const [first] = wyoming.live.opened;
     expect(first?.soundBytes).toBe(4 * RATE * 2);
-    expect(wyoming.live.sessions.map(({ options }) => options.prompt)).toEqual([null, "Americans"]);
+    expect(wyoming.live.opened.map(({ options }) => options.prompt)).toEqual([null, "Americans"]);
   },
   60_000,
 );

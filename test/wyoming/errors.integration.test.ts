@@ -85,14 +85,14 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     client.send("audio-chunk", format, sound);
     const session = await wyoming.live.session();
     session.final(" Turn on");
-    session.emit({ type: "ended", reason, recordingId: null });
+    session.finish(reason);
     expect((await client.until("error")).map(({ type }) => type)).toEqual([
       "transcript-start",
       "transcript-chunk",
       "error",
     ]);
     expect(await client.next()).toBeNull();
-    expect(session.calls).toEqual(["write"]);
+    expect(session.names).toEqual(["write"]);
     expect(await wyoming.metric(`transcribe_wyoming_errors_total{code="${code}"}`)).toBe(1);
   });
 
@@ -103,7 +103,7 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     client.send("audio-chunk", format, sound);
     client.send("audio-chunk", format, sound);
     client.send("audio-stop");
-    session.onEnd = () => session.emit({ type: "ended", reason: "too_long", recordingId: null });
+    session.onEnd = () => session.finish("too_long");
     expect((await client.until("error")).at(-1)).toMatchObject({ data: { code: "limit" } });
     expect(session.soundBytes).toBe(sound.length);
     expect(wyoming.log).toEqual([]);
@@ -118,13 +118,13 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     session.onEnd = () => {};
     if (stopped) {
       client.send("audio-stop");
-      await session.until(({ calls }) => calls.includes("end"));
+      await session.called("end");
     }
     session.emit({ type: "turnFailed", turn: "turn" });
     const text = "The sound could not be transcribed.";
     expect(await client.next()).toEqual({ type: "error", data: { text, code: "internal" } });
     expect(await client.next()).toBeNull();
-    expect(session.calls.slice(-2)).toEqual(["clear", "end"]);
+    expect(session.names.slice(-2)).toEqual(["clear", "end"]);
     expect(await wyoming.metric('transcribe_wyoming_utterances_total{outcome="failed"}')).toBe(1);
   });
 
@@ -148,7 +148,7 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     client.send("audio-start", format);
     client.send("audio-chunk", { ...format, rate: 48_000 }, sound);
     expect(await client.next()).toMatchObject({ type: "error", data: { code: "bad_request" } });
-    expect(wyoming.live.sessions).toEqual([]);
+    expect(wyoming.live.opened).toEqual([]);
   });
 
   test("if the session fails unexpectedly, whose message is logged and not sent", async () => {
@@ -181,7 +181,7 @@ test("nothing that was spoken reaches the log", async () => {
   client.send("audio-chunk", format, sound);
   const session = await wyoming.live.session();
   session.final(" secret words");
-  session.emit({ type: "ended", reason: "engine", recordingId: null });
+  session.finish("engine");
   await client.until("error");
   expect(JSON.stringify(wyoming.log)).not.toContain("secret");
 });

@@ -80,15 +80,15 @@ describe("a client that is too slow is disconnected", () => {
     await drip("xx");
     expect(await client.next()).toMatchObject({ type: "error", data: { code: "timeout" } });
     const session = await wyoming.live.session();
-    await session.until(({ calls }) => calls.includes("end"));
-    expect(session.calls).toEqual(["write", "clear", "end"]);
+    await session.called("end");
+    expect(session.names).toEqual(["write", "clear", "end"]);
   });
 
   test("when it sends events without sound in an utterance", async () => {
     client.send("audio-start", format);
     await drip('{"type":"audio-chunk"}\n{"type":"a-new-event"}\n');
     expect(await client.next()).toMatchObject({ type: "error", data: { code: "timeout" } });
-    expect(wyoming.live.sessions).toEqual([]);
+    expect(wyoming.live.opened).toEqual([]);
   });
 
   test("when it goes on sending after an error", async () => {
@@ -108,12 +108,12 @@ describe("a client is not disconnected", () => {
     const session = await wyoming.live.session();
     session.onEnd = () => {};
     client.send("audio-stop");
-    await session.until(({ calls }) => calls.includes("end"));
+    await session.called("end");
     await using other = await wyoming.connect();
     // The same limit ends the idle connection, which was opened later.
     await other.closed;
     session.final(" late");
-    session.emit({ type: "ended", reason: "client", recordingId: null });
+    session.finish();
     expect((await client.until("transcript")).at(-1)?.data).toEqual({ text: "late" });
   });
 
@@ -209,14 +209,14 @@ describe("a flood", () => {
     await refused.promise;
     client.socket.resetAndDestroy();
     const session = await wyoming.live.session();
-    await session.until(({ calls }) => calls.includes("end"));
+    await session.called("end");
     // The sound of another client waits three times, so the first client's rest has been discarded before.
     refusals = 3;
     await using other = await wyoming.connect();
     other.send("audio-chunk", format, sound);
     other.send("audio-stop");
     await other.until("transcript-stop");
-    expect(wyoming.live.sessions.map(({ soundBytes }) => soundBytes)).toEqual([0, sound.length]);
+    expect(wyoming.live.opened.map(({ soundBytes }) => soundBytes)).toEqual([0, sound.length]);
   });
 
   test("of questions whose answers nobody reads ends with the connection", async () => {
@@ -236,27 +236,30 @@ describe("a flood", () => {
     client.socket.pause();
     client.send("audio-chunk", format, sound);
     const session = await wyoming.live.session();
-    for (let words = 0; words < 1000 && !session.calls.includes("end"); words += 1) {
+    for (let words = 0; words < 1000 && !session.names.includes("end"); words += 1) {
       session.final(` ${"word".repeat(5000)}`);
       await Bun.sleep(0);
     }
-    await session.until(({ calls }) => calls.includes("end"));
-    expect(session.calls).toEqual(["write", "clear", "end"]);
+    await session.called("end");
+    expect(session.names).toEqual(["write", "clear", "end"]);
   });
 
   test("of sound waits outside the server while its session has enough", async () => {
     await using wyoming = await TestWyoming.start();
     await using client = await wyoming.connect();
+    const hasEnough = Promise.withResolvers<void>();
     let takes = false;
-    wyoming.live.onOpen = (session) => {
-      session.onWrite = () => {
-        if (!takes && session.soundBytes > 100_000) throw new LiveError({ kind: "too_fast" });
+    wyoming.live.onOpen = (opened) => {
+      opened.onWrite = () => {
+        if (takes || opened.soundBytes <= 100_000) return;
+        hasEnough.resolve();
+        throw new LiveError({ kind: "too_fast" });
       };
     };
     const second = Buffer.alloc(1_000_000, 7);
     for (let event = 0; event < 100; event += 1) client.send("audio-chunk", format, second);
     const session = await wyoming.live.session();
-    await session.until(({ soundBytes }) => soundBytes > 100_000);
+    await hasEnough.promise;
     const unsent = client.socket.writableLength;
     expect(unsent).toBeGreaterThan(50_000_000);
     takes = true;

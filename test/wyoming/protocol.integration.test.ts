@@ -102,8 +102,8 @@ describe("an utterance", () => {
       holder: "wyoming",
     });
     expect(session.sound.equals(Buffer.concat([sound, sound]))).toBe(true);
-    expect(session.calls).toEqual(["write", "end"]);
-    expect(wyoming.live.sessions).toHaveLength(1);
+    expect(session.names).toEqual(["write", "end"]);
+    expect(wyoming.live.opened).toHaveLength(1);
   });
 
   test("streams final words while sound arrives, which join to its transcript", async () => {
@@ -122,7 +122,7 @@ describe("an utterance", () => {
     session.onEnd = () => {
       session.final(" Please.");
       session.turnCompleted("en");
-      session.emit({ type: "ended", reason: "client", recordingId: null });
+      session.finish();
     };
     client.send("audio-stop");
     expect(await client.until("transcript-stop")).toEqual([
@@ -173,7 +173,7 @@ describe("an utterance", () => {
       { type: "transcript", data: { text: "" } },
       { type: "transcript-stop", data: {} },
     ]);
-    expect(wyoming.live.sessions).toEqual([]);
+    expect(wyoming.live.opened).toEqual([]);
   });
 
   test("is followed by others on the same connection, each with its own wishes", async () => {
@@ -185,7 +185,7 @@ describe("an utterance", () => {
     }
     await client.until("transcript-stop");
     await client.until("transcript-stop");
-    expect(wyoming.live.sessions.map(({ options }) => options.language)).toEqual(["de", null]);
+    expect(wyoming.live.opened.map(({ options }) => options.language)).toEqual(["de", null]);
   });
 
   test("may have chunks that rely on the format of audio-start", async () => {
@@ -204,7 +204,7 @@ describe("an utterance", () => {
     client.send("audio-start", { ...format, rate: 48_000 });
     client.send("audio-chunk", { ...format, rate: 48_000 }, sound);
     const second = await wyoming.live.session(1);
-    expect(first.calls).toEqual(["write", "clear", "end"]);
+    expect(first.names).toEqual(["write", "clear", "end"]);
     expect(second.options.format.sampleRate).toBe(48_000);
     expect(await wyoming.metric('transcribe_wyoming_utterances_total{outcome="abandoned"}')).toBe(1);
   });
@@ -214,7 +214,7 @@ describe("an utterance", () => {
     client.send("audio-stop");
     client.socket.end();
     const session = await wyoming.live.session();
-    await session.until(({ calls }) => calls.includes("end"));
+    await session.called("end");
     expect((await client.until("transcript-stop")).map(({ type }) => type)).toEqual([
       "transcript-start",
       "transcript",
@@ -227,8 +227,8 @@ describe("an utterance", () => {
     client.send("audio-chunk", format, sound);
     const session = await wyoming.live.session();
     client.socket.destroy();
-    await session.until(({ calls }) => calls.includes("end"));
-    expect(session.calls).toEqual(["write", "clear", "end"]);
+    await session.called("end");
+    expect(session.names).toEqual(["write", "clear", "end"]);
     expect(await wyoming.metric('transcribe_wyoming_utterances_total{outcome="abandoned"}')).toBe(1);
   });
 
@@ -237,9 +237,9 @@ describe("an utterance", () => {
     const session = await wyoming.live.session();
     session.onEnd = () => {};
     client.send("audio-stop");
-    await session.until(({ calls }) => calls.includes("end"));
+    await session.called("end");
     client.socket.resetAndDestroy();
-    await session.until(({ calls }) => calls.includes("clear"));
+    await session.called("clear");
     expect(await wyoming.metric('transcribe_wyoming_utterances_total{outcome="abandoned"}')).toBe(1);
   });
 });
@@ -269,7 +269,7 @@ test("a server that stops ends utterances with an error, and accepts no more con
   expect(await client.next()).toBeNull();
   client.socket.end();
   await closed;
-  expect(session.calls).toEqual(["write", "clear", "end"]);
+  expect(session.names).toEqual(["write", "clear", "end"]);
   await using late = await wyoming.connect();
   expect(await late.next()).toBeNull();
 });

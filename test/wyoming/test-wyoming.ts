@@ -4,12 +4,12 @@ import { parseNetworks } from "../../src/addresses/index.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { createMetrics } from "../../src/server/index.ts";
 import { type OfferedModel, type WyomingOptions, WyomingServer } from "../../src/wyoming/index.ts";
-import { ScriptedLive } from "./scripted-live.ts";
+import { SpokenSessions } from "./spoken-sessions.ts";
 import { WyomingClient } from "./wyoming-client.ts";
 
 /** A server for Wyoming with scripted sessions and the account `home`. */
 export class TestWyoming implements AsyncDisposable {
-  readonly live = new ScriptedLive();
+  readonly live = new SpokenSessions();
   readonly store = openDatabase(":memory:");
   readonly metrics = createMetrics(null);
   readonly log: Record<string, unknown>[] = [];

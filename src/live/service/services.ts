@@ -22,7 +22,7 @@ export interface LiveServices {
     wake(): void;
   };
   readonly models: LiveModels;
-  readonly settings: () => Settings["live"];
+  readonly settings: () => Pick<Settings["live"], "enabled" | "sessions" | "idle_minutes">;
   readonly limits: () => Settings["limits"];
   /** Returns the number of sessions that the machine serves at the same time without delay, by a measurement. */
   readonly measuredPlaces: () => number;
