@@ -230,6 +230,18 @@ const compat = group("APIs for existing clients, see docs/compat.md.", {
   ),
 });
 
+const live = group("Live sessions, which transcribe sound while it arrives.", {
+  enabled: flag("Whether the server offers live sessions.", { default: true }),
+  sessions: integer(
+    "Live sessions at the same time. 0: as many as the machine serves without delay, by a measurement.",
+    { default: 0, range: [0, 1000] },
+  ),
+  idle_minutes: duration("minutes", "Minutes without sound after which a live session ends.", {
+    default: 10,
+    range: [1, 1440],
+  }),
+});
+
 const metrics = group("Metrics for Prometheus.", {
   remote: flag("Whether other machines may read /metrics. By default only this machine may.", { default: false }),
 });
@@ -322,6 +334,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   models,
   fleet,
   compat,
+  live,
   metrics,
   console: webConsole,
   oidc,

@@ -61,7 +61,7 @@ export async function startTranscribeServer(
   stack.defer(startChores(data, queued));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;
-  const { origin, folders, consoleSwitch } = surfaces;
+  const { origin, folders, live, consoleSwitch } = surfaces;
   metrics.observe(
     metricSources({
       ...data,
@@ -71,9 +71,11 @@ export async function startTranscribeServer(
       stalled: () => queue.stalled(),
       fleet: () => engine.fleet?.status() ?? null,
       folders: () => folders.overview(),
+      live: () => live.status(),
     }),
   );
   folders.start();
+  live.start();
   surfaces.writeState();
   log.info({ event: "server.listening", origin, recovered });
 
@@ -95,7 +97,7 @@ export async function startTranscribeServer(
     async stop() {
       surfaces.refuse();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
-      await Promise.all([queue.stop(), folders.stop()]);
+      await Promise.all([queue.stop(), folders.stop(), live.stop()]);
       await stages.disposeAsync();
       log.info({ event: "server.stopped" });
     },

@@ -38,6 +38,7 @@ import { newRecordingId, RecordingEvents, Recordings } from "../../src/recording
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
+import { ScriptedSessions } from "./live.ts";
 import { metricsWithoutEngine } from "./metrics-without-engine.ts";
 
 export interface ApiServerOptions {
@@ -104,6 +105,8 @@ export class ApiServer implements Disposable {
     ...{ openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false },
     ...{ asr: true, asr_key_account: "", asr_networks: [] },
   };
+  /** The live sessions, which do what a test says. */
+  readonly live = new ScriptedSessions();
   /** Aborted by a test when the server stops. */
   stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
@@ -333,6 +336,7 @@ export class ApiServer implements Disposable {
     this.appOptions = {
       ...{ store, recordings, library, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
+      live: this.live,
       ...{
         usage,
         events,

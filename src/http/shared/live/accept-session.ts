@@ -1,15 +1,20 @@
 import { LiveError, type LiveSender, type LiveSessions } from "../../../live/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
+import { acceptSocket, offeredProtocols, requireSocketRequest } from "../accept-socket.ts";
+import { invalidKey } from "../access.ts";
+import type { ClientSecrets } from "../client-secrets.ts";
 import { readQuery } from "../query.ts";
 import { contextOf } from "../request-context.ts";
-import { acceptSocket, offeredProtocols, requireSocketRequest } from "../sockets.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
 import { LiveClient } from "./live-client.ts";
 import { liveQuery, optionsIn } from "./live-options.ts";
 import { liveRefusalToApiError } from "./live-refusal.ts";
 
+/** The parts of the server that live sessions use. */
 export interface LiveServices {
   readonly sessions: LiveSessions;
+  /** Absent where requests have no client secrets. */
+  readonly clientSecrets?: ClientSecrets;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -36,7 +41,7 @@ export function acceptLiveSession(request: Request, sender: LiveSender, services
       (socket) =>
         new LiveClient(socket, (listener) =>
           query.resume === undefined
-            ? { session: sessions.open(sender, options, listener) }
+            ? { session: openSession(request, services, () => sessions.open(sender, options, listener)) }
             : sessions.resume(sender, query.resume, query.from_segment, listener),
         ),
     );
@@ -44,4 +49,17 @@ export function acceptLiveSession(request: Request, sender: LiveSender, services
   } catch (error) {
     throw error instanceof LiveError ? liveRefusalToApiError(error.refusal, now()) : error;
   }
+}
+
+/** Runs the opening of a request's session. A client secret opens one session. @throws {ApiError} 401 for a used one */
+export function openSession<Session>(
+  request: Request,
+  { clientSecrets }: Pick<LiveServices, "clientSecrets">,
+  open: () => Session,
+): Session {
+  const { clientSecret } = contextOf(request);
+  if (clientSecret === null) return open();
+  const session = clientSecrets?.use(clientSecret, open) ?? null;
+  if (session === null) throw invalidKey();
+  return session;
 }

@@ -110,10 +110,15 @@ export class GuardedSocket implements SocketHandler {
     try {
       work();
     } catch (error) {
-      const { log, requestId } = this.#options;
-      log.error({ event: "live.fault", requestId, err: error });
-      this.end(closeCodes.fault, "Something went wrong on our side.");
+      this.fail(error);
     }
+  }
+
+  /** Ends the connection after an unexpected error. */
+  fail(error: unknown): void {
+    const { log, requestId } = this.#options;
+    log.error({ event: "live.fault", requestId, err: error });
+    this.end(closeCodes.fault, "Something went wrong on our side.");
   }
 
   open(socket: Socket): void {

@@ -122,12 +122,7 @@ export class LiveClient implements LiveProtocol {
   }
 
   #end(): void {
-    const socket = this.#socket;
-    this.#session.end().catch((error: unknown) =>
-      socket.run(() => {
-        throw error;
-      }),
-    );
+    this.#session.end().catch((error: unknown) => this.#socket.fail(error));
   }
 
   /** Runs a call on the session, and reports its refusal. */
