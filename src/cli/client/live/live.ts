@@ -22,7 +22,7 @@ import { fileSound } from "./file-sound.ts";
 import { inputSound } from "./input-sound.ts";
 import { LiveScreen } from "./live-screen.ts";
 import { microphoneSound } from "./microphone.ts";
-import { inRealTime, type Sound } from "./sound.ts";
+import { aheadOf, HeardPosition, inRealTime, type Sound } from "./sound.ts";
 
 interface LiveOptions {
   readonly device?: string | true;
@@ -130,7 +130,9 @@ async function follow(
   using screen = json === true ? null : new LiveScreen();
   const over = new AbortController();
   const stopped = AbortSignal.any([signal, over.signal]);
+  const heard = new HeardPosition();
   const reading = client.liveEvents(session, (event) => {
+    heard.note(event);
     if (screen === null) process.stdout.write(`${escapedJson(event, 0)}\n`);
     else screen.show(event);
     if (event.type === "disconnected") screen?.note("The connection was lost. Resuming …");
@@ -139,7 +141,8 @@ async function follow(
   });
   signal.addEventListener("abort", () => screen?.note("Waiting for the last words …"), { once: true });
   const pieces = sound.pieces(stopped);
-  const sending = send(session, fast === true ? pieces : inRealTime(sound, pieces, stopped), stopped);
+  const paced = fast === true ? aheadOf(heard, sound, pieces, stopped) : inRealTime(sound, pieces, stopped);
+  const sending = send(session, paced, stopped);
   try {
     const ended = await reading;
     over.abort();

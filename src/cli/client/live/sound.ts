@@ -1,4 +1,4 @@
-import type { LiveEncoding } from "../../../../sdk/typescript/src/index.ts";
+import type { LiveEncoding, LiveEvent } from "../../../../sdk/typescript/src/index.ts";
 
 /** Sound of one channel from a recording, standard input or a microphone. */
 export interface Sound extends AsyncDisposable {
@@ -18,6 +18,8 @@ export const SAMPLE_BYTES: Readonly<Record<LiveEncoding, number>> = { pcm16: 2, 
 const PIECE_SECONDS = 0.1;
 /** Sound that may be sent faster than it plays, after a source that has paused. */
 const MAX_LAG_SECONDS = 2;
+/** Sound that may be ahead of the words. A server takes more: ten minutes. */
+const MAX_AHEAD_SECONDS = 240;
 
 /** Time for pacing. */
 export interface PaceClock {
@@ -67,5 +69,62 @@ export async function* inRealTime(
       sent += piece.length;
       yield piece;
     }
+  }
+}
+
+/** The position in the sound up to which a server has reported words or speech. */
+export class HeardPosition {
+  seconds = 0;
+  #moved = Promise.withResolvers<void>();
+
+  note(event: LiveEvent): void {
+    const seconds = secondsIn(event);
+    if (seconds <= this.seconds) return;
+    this.seconds = seconds;
+    this.#moved.resolve();
+    this.#moved = Promise.withResolvers();
+  }
+
+  /** Waits until it changes. */
+  moved(): Promise<void> {
+    return this.#moved.promise;
+  }
+}
+
+/**
+ * Yields sound as fast as a server takes it: at most some minutes ahead of its words. It reports nothing in a silence, so
+ * sound that is further ahead is sent as fast as it plays.
+ */
+export async function* aheadOf(
+  heard: HeardPosition,
+  { encoding, sampleRate }: Pick<Sound, "encoding" | "sampleRate">,
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  signal: AbortSignal,
+  clock: PaceClock = systemClock,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const bytesPerSecond = sampleRate * SAMPLE_BYTES[encoding];
+  let sent = 0;
+  for await (const piece of pieces) {
+    const isAhead = () => sent / bytesPerSecond - heard.seconds > MAX_AHEAD_SECONDS;
+    const played = isAhead() ? clock.sleep((1000 * piece.length) / bytesPerSecond, signal).then(() => true) : null;
+    while (played !== null && isAhead() && (await Promise.race([played, heard.moved()])) !== true);
+    played?.catch(() => {});
+    signal.throwIfAborted();
+    sent += piece.length;
+    yield piece;
+  }
+}
+
+function secondsIn(event: LiveEvent): number {
+  switch (event.type) {
+    case "speech_started":
+    case "speech_stopped":
+      return event.seconds;
+    case "partial":
+      return event.words.at(-1)?.end ?? 0;
+    case "final":
+      return event.segment.end;
+    default:
+      return 0;
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { LiveEvent } from "../../../../sdk/typescript/src/index.ts";
 import { inputSound } from "../../../../src/cli/client/live/input-sound.ts";
-import { inRealTime } from "../../../../src/cli/client/live/sound.ts";
+import { aheadOf, HeardPosition, inRealTime } from "../../../../src/cli/client/live/sound.ts";
 import { proxyFor } from "../../../../src/cli/client/live/web-socket.ts";
 
 const { signal } = new AbortController();
@@ -142,6 +143,43 @@ describe("sound in real time", () => {
       if (count <= 30) expect(clock.slept).toBe(0);
     }
     expect(clock.slept).toBeWithin(7700, 8100);
+  });
+});
+
+describe("sound that is sent as fast as a server takes it", () => {
+  const format = { encoding: "pcm16", sampleRate: 16_000 } as const;
+  const heardUntil = (end: number): LiveEvent => ({
+    type: "final",
+    turn: "a",
+    segment: { number: 0, start: 0, end, text: "", speaker: null, words: [] },
+  });
+  async function* file(seconds: number) {
+    for (let second = 0; second < seconds; second++) yield new Uint8Array(32_000);
+  }
+
+  test("is at most four minutes ahead of the words, as long as the server reports any", async () => {
+    const heard = new HeardPosition();
+    const clock = { now: () => 0, sleep: () => new Promise<void>(() => {}) };
+    let sent = 0;
+    for await (const _ of aheadOf(heard, format, file(1000), signal, clock)) {
+      sent += 1;
+      expect(sent - heard.seconds).toBeLessThan(243);
+      // The next words arrive once the sound waits for them.
+      if (sent - heard.seconds > 240) queueMicrotask(() => heard.note(heardUntil(heard.seconds + 100)));
+    }
+    expect(sent).toBe(1000);
+  });
+
+  test("is sent as it plays in a long silence, and stops with its signal", async () => {
+    const sleeps: number[] = [];
+    const clock = { now: () => 0, sleep: async (milliseconds: number) => void sleeps.push(milliseconds) };
+    const pieces = await Array.fromAsync(aheadOf(new HeardPosition(), format, file(300), signal, clock));
+    expect(pieces).toHaveLength(300);
+    expect(sleeps).toEqual(Array(59).fill(1000));
+    const stop = new AbortController();
+    const sending = Array.fromAsync(aheadOf(new HeardPosition(), format, file(300), stop.signal));
+    stop.abort(new Error("enough"));
+    await expect(sending).rejects.toThrow("enough");
   });
 });
 
