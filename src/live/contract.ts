@@ -182,6 +182,6 @@ export interface LiveSessions {
    * @throws {LiveError} `unknown_session`, `in_use`
    */
   resume(sender: LiveSender, id: string, fromSegment: number, listener: LiveListener): ResumedSession;
-  /** Number of open sessions, and of those that the machine serves at the same time. */
+  /** Number of open sessions, and of those that the machine serves at the same time: 0 if `live.enabled` is off. */
   status(): { readonly open: number; readonly places: number };
 }

@@ -384,6 +384,7 @@ describe("a session is refused", () => {
     server.places = 1;
     server.settings = { ...server.settings, enabled: false };
     expect(refusal(() => server.open())).toEqual({ kind: "off" });
+    expect(server.live.status().places).toBe(0);
     server.settings = { ...server.settings, enabled: true };
     server.refusal = "stopping";
     expect(refusal(() => server.open())).toEqual({ kind: "closed", reason: "stopping" });

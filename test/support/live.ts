@@ -105,6 +105,8 @@ export class ScriptedSession implements LiveSession {
 /** Live sessions without an engine: a test says what they report and refuse. */
 export class ScriptedSessions implements LiveSessions {
   readonly opened: ScriptedSession[] = [];
+  /** The number of places; by default there is always a free one. */
+  places = Number.MAX_SAFE_INTEGER;
   /** What `open` and `resume` throw; null for nothing. */
   refusal: LiveRefusal | null = null;
   /** Called for each new session. */
@@ -142,7 +144,7 @@ export class ScriptedSessions implements LiveSessions {
   }
 
   status() {
-    return { open: this.opened.length, places: 100 };
+    return { open: this.opened.length, places: this.places };
   }
 }
 

@@ -117,15 +117,17 @@ export class ScriptedLive implements Disposable {
     if (resumed === undefined) this.sessions.push(session);
     else session.resumes.push(query);
     socket.data.session = session;
+    const { language = null, keep, sample_rate = "16000", encoding = "pcm16" } = session.query;
     const first = {
       ...{
         type: "session",
         id: session.id,
-        sample_rate: 16_000,
-        encoding: "pcm16",
-        language: session.query.language ?? null,
+        sample_rate: Number(sample_rate),
+        encoding,
+        language,
+        keep: keep !== "false",
       },
-      ...{ keep: session.query.keep !== "false", received_seconds: session.sound.length / SECOND },
+      received_seconds: session.sound.length / SECOND,
       segments: session.segments.filter(({ number }) => number >= Number(query.from_segment)),
     };
     socket.sendText(JSON.stringify(first));

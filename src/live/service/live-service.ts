@@ -126,8 +126,9 @@ export class LiveService implements LiveSessions {
 
   status(): { readonly open: number; readonly places: number } {
     const { settings, measuredPlaces } = this.#services;
+    const { enabled, sessions } = settings();
     const open = [...this.#entries.values()].filter(({ session }) => !session.hasEnded).length;
-    return { open, places: settings().sessions || measuredPlaces() };
+    return { open, places: enabled ? sessions || measuredPlaces() : 0 };
   }
 
   /** Suspends all sessions. The next server continues those that are kept. */

@@ -49,6 +49,19 @@ describe("a request for a live session", () => {
     expect(server.live.opened.length).toBe(1);
   });
 
+  test.each([
+    ["all places are taken", 1, 503, "service_unavailable"],
+    ["sessions are off", 0, 404, "not_found"],
+  ])("without an upgrade is answered as one with it when %s: browsers hide that", async (_, places, status, code) => {
+    const before = server.live.places;
+    await ask();
+    server.live.places = places;
+    const plain = await client.fetch("/live");
+    server.live.places = before;
+    expect([plain.status, await plain.json()]).toEqual([status, expect.objectContaining({ error: code })]);
+    expect((await client.fetch("/live")).status).toBe(426);
+  });
+
   const refusals: [LiveRefusal, number, string, string | null][] = [
     [{ kind: "off" }, 404, "not_found", null],
     [{ kind: "full", sessions: 4 }, 503, "service_unavailable", "30"],

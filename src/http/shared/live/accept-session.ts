@@ -1,6 +1,6 @@
 import { LiveError, type LiveSender, type LiveSessions } from "../../../live/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
-import { acceptSocket, offeredProtocols, requireSocketRequest } from "../accept-socket.ts";
+import { acceptSocket, asksForSocket, offeredProtocols, requireSocketRequest } from "../accept-socket.ts";
 import { invalidKey } from "../access.ts";
 import type { ClientSecrets } from "../client-secrets.ts";
 import { readQuery } from "../query.ts";
@@ -32,8 +32,10 @@ const PROTOCOL = "transcribe";
 export function acceptLiveSession(request: Request, sender: LiveSender, services: LiveServices): Response {
   const query = readQuery(request, liveQuery);
   const options = optionsIn(query);
-  requireSocketRequest(request);
   const { sessions, log, now } = services;
+  // The WebSocket of browsers hides why it is refused. The same request without one is answered with the reason.
+  if (!asksForSocket(request) && query.resume === undefined) requirePlace(services);
+  requireSocketRequest(request);
   const { requestId } = contextOf(request);
   try {
     const handler = new GuardedSocket(
@@ -49,6 +51,13 @@ export function acceptLiveSession(request: Request, sender: LiveSender, services
   } catch (error) {
     throw error instanceof LiveError ? liveRefusalToApiError(error.refusal, now()) : error;
   }
+}
+
+/** @throws {ApiError} as for a session that is not opened because all places are taken, or sessions are off */
+function requirePlace({ sessions, now }: LiveServices): void {
+  const { open, places } = sessions.status();
+  if (open < places) return;
+  throw liveRefusalToApiError(places === 0 ? { kind: "off" } : { kind: "full", sessions: places }, now());
 }
 
 /** Runs the opening of a request's session. A client secret opens one session. @throws {ApiError} 401 for a used one */
