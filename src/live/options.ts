@@ -9,7 +9,7 @@ const THRESHOLDS = [0.05, 0.95] as const;
 const PADDING_SECONDS = [0, 5] as const;
 const SILENCE_SECONDS = [0.1, 10] as const;
 /** Maximum length of a recording's name, as of an upload's. */
-const MAX_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 255;
 
 /**
  * Checks the options of a client, and normalizes their texts.

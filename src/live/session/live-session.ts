@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { MachineError } from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
@@ -137,9 +138,14 @@ export class OpenSession implements LiveSession {
     return this.#text.from(number);
   }
 
-  update(options: Partial<Omit<LiveOptions, "keep" | "format">>): void {
+  update(options: Partial<Omit<LiveOptions, "keep">>): void {
     this.#requireOpen();
-    this.#current = this.#options.check({ ...this.#current, ...options });
+    const changed = this.#options.check({ ...this.#current, ...options });
+    const hasFormat = isDeepStrictEqual(changed.format, this.#current.format);
+    if (!hasFormat && !this.#options.sound.setFormat(changed.format)) {
+      throw new LiveError({ kind: "bad_option", option: "format", reason: "it cannot change after the first sound" });
+    }
+    this.#current = changed;
     this.#work.change(this.#current.turns, this.#current.language);
     this.#options.onChange({ options: this.#current });
   }

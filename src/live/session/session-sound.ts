@@ -8,7 +8,7 @@ const LEVELS_SECONDS = 660;
 /** The sound of a session: converts what arrives, and stores it at once. */
 export class SessionSound {
   readonly levels: FrameLevels;
-  readonly #format: LiveFormat;
+  #format: LiveFormat;
   readonly #file: SessionFile;
   #converter: SoundConverter;
 
@@ -22,6 +22,14 @@ export class SessionSound {
   /** Number of stored samples. */
   get sampleCount(): number {
     return this.#file.sampleCount;
+  }
+
+  /** Changes the format. @returns false after the first sound, which cannot be taken for another format */
+  setFormat(format: LiveFormat): boolean {
+    if (this.sampleCount > 0) return false;
+    this.#format = format;
+    this.#converter = new SoundConverter(format);
+    return true;
   }
 
   /** Returns the duration of sound in the session's format. */
