@@ -83,8 +83,14 @@ function useFollowing(text: LiveText) {
       isFollowing.current = scrollHeight - clientHeight - scrollY < NEAR_END;
       setAtEnd(isFollowing.current);
     };
+    // A phone that is turned shows other words at the same position.
+    const resize = () => isFollowing.current && follow();
     addEventListener("scroll", scroll, { passive: true });
-    return () => removeEventListener("scroll", scroll);
+    addEventListener("resize", resize);
+    return () => {
+      removeEventListener("scroll", scroll);
+      removeEventListener("resize", resize);
+    };
   }, []);
   useLayoutEffect(() => {
     if (isFollowing.current) follow();
