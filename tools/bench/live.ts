@@ -74,7 +74,11 @@ export const command = defineCommand({
         const talk = await transcribeTrack(ours.server, made.talk, language);
         runs.push(...(await measureProgram(ours, tracks, ourPlan(sessions, playsAll), note)));
         progress("a recording next to sessions");
-        if (turns > 0) waiting = await measureWaiting(ours, { talk, file, turns });
+        try {
+          if (turns > 0) waiting = await measureWaiting(ours, { talk, file, turns });
+        } catch (error) {
+          note(`a recording next to sessions was not measured: ${messageOf(error)}`);
+        }
       }
     }
     for (const name of peers) {

@@ -67,7 +67,11 @@ class PlayedSession {
         const step = reader.read(JSON.parse(String(data)));
         if (step === "ready") this.#opened.resolve();
         if (step === "shown") this.#show(reader.final, reader.partial);
-        if (step === "ended") this.#ended.resolve();
+        if (step === "ended") {
+          // The server may close the session at once.
+          this.#socket.onclose = null;
+          this.#ended.resolve();
+        }
       } catch (error) {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
       }
