@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { basePath } from "../api-contract/index.ts";
-import { LiveError, type LiveSessions } from "../live/index.ts";
+import type { LiveSessions } from "../live/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { openLiveSession } from "./api/operations.ts";
 import { type ApiServices, apiRoutes } from "./api/routes.ts";
@@ -27,8 +27,7 @@ export interface AppOptions
     Omit<AccessOptions, "clientSecrets">,
     ServiceOptions,
     Omit<TranscriptionServices, "requests"> {
-  /** Absent: there are no live sessions. */
-  readonly live?: LiveSessions;
+  readonly live: LiveSessions;
   readonly log: Logger;
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
@@ -44,7 +43,7 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const { creator, compat, log, now, secure, surfaces = [] } = options;
   const { requests } = creator;
   const clientSecrets = new ClientSecrets(now);
-  const live = { sessions: options.live ?? noSessions, clientSecrets, log, now };
+  const live = { sessions: options.live, clientSecrets, log, now };
   const checkAccess = accessCheck({ ...options, clientSecrets });
   const create = (own: Omit<Parameters<typeof createSurface>[0], "log" | "secure">) =>
     createSurface({ ...own, log, secure });
@@ -81,8 +80,3 @@ export function createSurfaces(options: AppOptions): Surfaces {
   });
   return new Surfaces(api, openAi, asr, ...surfaces, service);
 }
-
-const refuse = () => {
-  throw new LiveError({ kind: "off" });
-};
-const noSessions: LiveSessions = { open: refuse, resume: refuse, status: () => ({ open: 0, places: 0 }) };

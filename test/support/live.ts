@@ -26,7 +26,8 @@ export class ScriptedSession implements LiveSession {
   /** Called at each call; a test may throw here. */
   onCall: (call: LiveCall) => void = () => {};
   listener: LiveListener;
-  #waiting: { readonly name: string; readonly times: number; readonly resolve: () => void }[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #waiting: { readonly name: string; readonly times: number; readonly resolve: () => void }[] = [];
 
   constructor(
     readonly sender: LiveSender,
@@ -90,12 +91,13 @@ export class ScriptedSession implements LiveSession {
   }
 
   #count(name: string): number {
-    return this.calls.filter(({ call }) => call === name).length;
+    return this.#counts.get(name) ?? 0;
   }
 
   #record(call: LiveCall): void {
     this.onCall(call);
     this.calls.push(call);
+    this.#counts.set(call.call, this.#count(call.call) + 1);
     for (const { name, times, resolve } of this.#waiting) if (this.#count(name) >= times) resolve();
   }
 }

@@ -21,7 +21,7 @@ export const testPackages = {
   schemathesis: SCHEMATHESIS,
   openai: {
     name: "openai-sdk",
-    packages: ["openai"],
+    packages: ["openai[realtime]"],
     constraints: join(compat, "openai-sdk-constraints.txt"),
     timeoutMilliseconds: 300_000,
   },

@@ -4,12 +4,12 @@ import type { Store } from "../../database/index.ts";
 import { requireActive } from "../../intake/index.ts";
 import { type ApiKey, activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
 import { parseAccountLimits } from "../../usage/index.ts";
+import { asksForSocket, offeredProtocols } from "./accept-socket.ts";
 import { includes, type Networks } from "./client.ts";
 import { type ClientSecrets, isClientSecret } from "./client-secrets.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
-import { asksForSocket, offeredProtocols } from "./sockets.ts";
 
 export interface AccessOptions {
   readonly store: Store;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ApiServer } from "../../support/http.ts";
 import { liveSegment } from "../../support/live.ts";
-import { TestSocket } from "../../support/test-socket.ts";
 import { frame, opcodes, RawSocket } from "./raw-socket.ts";
+import { TestSocket } from "./test-socket.ts";
 
 const MIB = 1024 * 1024;
 const { text, binary, continuation, ping, pong } = opcodes;
@@ -33,7 +33,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
   const isOwn = path === paths[0];
   const repeated = (each: Buffer, count: number) => Buffer.concat(Array.from({ length: count }, () => each));
 
-  test("a million empty frames is disconnected with 1008 after some thousand", async () => {
+  test("a million empty frames is disconnected with 1008", async () => {
     using socket = await open(path);
     const session = server.live.last;
     socket.send(...Array.from({ length: 20 }, () => repeated(frame(isOwn ? binary : text), 50_000)));
@@ -41,15 +41,15 @@ describe.each(paths)("at %s, a client that sends", (path) => {
     expect(session.calls.map(({ call }) => call)).toEqual([isOwn ? "detach" : "end"]);
   });
 
-  test("a frame of sound after frame, without a pause, is disconnected with 1008 after some thousand", async () => {
+  test("a frame of sound after frame, without a pause, is disconnected with 1008 after ten minutes of it", async () => {
     using socket = await open(path);
     const session = server.live.last;
     const append = JSON.stringify({ type: "input_audio_buffer.append", audio: "AAA=" });
     const sound = isOwn ? frame(binary, Buffer.alloc(2)) : frame(text, append);
-    socket.send(repeated(sound, 10_000));
+    socket.send(repeated(sound, 50_000));
     expect(await socket.closed).toBe(1008);
     const writes = session.calls.filter(({ call }) => call === "write").length;
-    expect([writes >= 3000, writes < 4000]).toEqual([true, true]);
+    expect([writes >= 30_000, writes < 40_000]).toEqual([true, true]);
   });
 
   test.each([
@@ -61,12 +61,22 @@ describe.each(paths)("at %s, a client that sends", (path) => {
     expect(await socket.closed).toBe(1008);
   });
 
-  test("a minute of sound in frames of 20 ms at once is served", async () => {
+  test("commands without a pause is disconnected with 1008 after some hundred", async () => {
+    using socket = await open(path);
+    const session = server.live.last;
+    const command = isOwn ? { type: "clear" } : { type: "input_audio_buffer.clear" };
+    socket.send(repeated(frame(text, JSON.stringify(command)), 1000));
+    expect(await socket.closed).toBe(1008);
+    const clears = session.calls.filter(({ call }) => call === "clear").length;
+    expect([clears >= 300, clears < 600]).toEqual([true, true]);
+  });
+
+  test("ten minutes of sound in frames of 20 ms at once is served", async () => {
     using socket = await open(path);
     const session = server.live.last;
     const append = JSON.stringify({ type: "input_audio_buffer.append", audio: Buffer.alloc(960).toString("base64") });
-    socket.send(repeated(isOwn ? frame(binary, Buffer.alloc(640)) : frame(text, append), 2999));
-    await session.called("write", 2999);
+    socket.send(repeated(isOwn ? frame(binary, Buffer.alloc(640)) : frame(text, append), 29_999));
+    await session.called("write", 29_999);
   });
 
   /** What the protocol of WebSockets forbids. */

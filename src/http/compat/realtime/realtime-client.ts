@@ -81,6 +81,8 @@ export class RealtimeClient implements LiveProtocol {
 
   text(text: string): void {
     const read = readClientEvent(text);
+    const isSound = read.kind === "event" && read.event.type === "input_audio_buffer.append";
+    if (!isSound && !this.#socket.countCommand()) return;
     if (read.kind === "refused") {
       const { code, message, param, eventId } = read;
       // A program for conversations sends such events again and again, and learns from each answer.

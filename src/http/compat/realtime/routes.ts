@@ -4,6 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Settings } from "../../../config/index.ts";
 import type { Store } from "../../../database/index.ts";
 import { LiveError } from "../../../live/index.ts";
+import { acceptSocket, offeredProtocols, requireSocketRequest } from "../../shared/accept-socket.ts";
 import { requireScope } from "../../shared/access.ts";
 import type { ClientSecrets } from "../../shared/client-secrets.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import { addCheckedRoute } from "../../shared/operations.ts";
 import { callerOf, contextOf } from "../../shared/request-context.ts";
 import type { RequestIntake } from "../../shared/request-intake.ts";
-import { acceptSocket, offeredProtocols, requireSocketRequest } from "../../shared/sockets.ts";
 import type { CompatModels } from "../models.ts";
 import type { EventNames } from "./item-events.ts";
 import { RealtimeClient } from "./realtime-client.ts";

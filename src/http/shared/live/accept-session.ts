@@ -1,10 +1,10 @@
 import { LiveError, type LiveSender, type LiveSessions } from "../../../live/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
+import { acceptSocket, offeredProtocols, requireSocketRequest } from "../accept-socket.ts";
 import { invalidKey } from "../access.ts";
 import type { ClientSecrets } from "../client-secrets.ts";
 import { readQuery } from "../query.ts";
 import { contextOf } from "../request-context.ts";
-import { acceptSocket, offeredProtocols, requireSocketRequest } from "../sockets.ts";
 import { GuardedSocket } from "./guarded-socket.ts";
 import { LiveClient } from "./live-client.ts";
 import { liveQuery, optionsIn } from "./live-options.ts";

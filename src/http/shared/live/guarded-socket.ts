@@ -35,10 +35,13 @@ export interface GuardOptions {
   readonly now: () => number;
 }
 
-/** Frames that a client may send at once: a minute of sound in frames of 20 ms. */
-const FRAME_BURST = 3000;
+/** Frames that a client may send at once: ten minutes of sound in frames of 20 ms, which a session may send ahead. */
+const FRAME_BURST = 30_000;
 /** Frames that a client may send each second. Programs send 5 to 50. */
 const FRAMES_PER_SECOND = 200;
+/** Messages other than sound that a client may send at once, and each second. Some of them write to the disk. */
+const COMMAND_BURST = 300;
+const COMMANDS_PER_SECOND = 20;
 /** Messages without meaning that a client may send at once, and each second. */
 const MISTAKE_BURST = 20;
 const MISTAKES_PER_SECOND = 0.1;
@@ -59,6 +62,7 @@ export class GuardedSocket implements SocketHandler {
   readonly #options: GuardOptions;
   readonly #protocol: LiveProtocol;
   readonly #frames: TokenBucket;
+  readonly #commands: TokenBucket;
   readonly #mistakes: TokenBucket;
   #state: State = { kind: "connecting", waiting: [] };
 
@@ -66,6 +70,7 @@ export class GuardedSocket implements SocketHandler {
   constructor(options: GuardOptions, connect: (socket: GuardedSocket) => LiveProtocol) {
     this.#options = options;
     this.#frames = new TokenBucket(FRAME_BURST, FRAMES_PER_SECOND, options.now);
+    this.#commands = new TokenBucket(COMMAND_BURST, COMMANDS_PER_SECOND, options.now);
     this.#mistakes = new TokenBucket(MISTAKE_BURST, MISTAKES_PER_SECOND, options.now);
     this.#protocol = connect(this);
   }
@@ -96,6 +101,11 @@ export class GuardedSocket implements SocketHandler {
     if (state.kind === "closed") return;
     this.#finish(state.kind === "open");
     if (state.kind === "open") state.socket.close(code, reason);
+  }
+
+  /** Counts a message other than sound. @returns false if there were too many, which ends the connection */
+  countCommand(): boolean {
+    return this.#spend(this.#commands);
   }
 
   /** Counts a message without meaning. @returns false if there were too many, which ends the connection */
@@ -135,20 +145,20 @@ export class GuardedSocket implements SocketHandler {
   }
 
   message(data: string | Uint8Array): void {
-    if (this.#state.kind !== "open" || !this.#admitFrame()) return;
+    if (this.#state.kind !== "open" || !this.#spend(this.#frames)) return;
     this.run(() => (typeof data === "string" ? this.#protocol.text(data) : this.#protocol.binary(data)));
   }
 
   ping(): void {
-    this.#admitFrame();
+    this.#spend(this.#frames);
   }
 
   close(): void {
     if (this.#state.kind !== "closed") this.#finish(this.#state.kind === "open");
   }
 
-  #admitFrame(): boolean {
-    if (this.#frames.spend()) return true;
+  #spend(bucket: TokenBucket): boolean {
+    if (bucket.spend()) return true;
     this.end(closeCodes.policy, "Too many messages.");
     return false;
   }

@@ -81,6 +81,7 @@ export class LiveClient implements LiveProtocol {
       this.#socket.end(closeCodes.tooLarge, "The message is too large.");
       return;
     }
+    if (!this.#socket.countCommand()) return;
     const message = parseMessage(text);
     if (message === null) this.#refuseMessage("This is not a message of the protocol.");
     else if (this.#isEnding) this.#sendError("ending", "The session is ending.");
