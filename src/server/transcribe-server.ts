@@ -3,7 +3,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { hourlyChores } from "./chores.ts";
 import { metricSources } from "./create-metrics.ts";
 import { openData, type ServerData } from "./open-data.ts";
-import { openSurfaces } from "./open-surfaces.ts";
+import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
 
@@ -34,7 +34,8 @@ export interface TranscribeServer {
   stop(): Promise<void>;
 }
 
-const MINUTE = 60_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** Interval after which a failed write of the server state file is retried. */
 const STATE_FILE_RETRY_MILLISECONDS = 10_000;
@@ -58,7 +59,7 @@ export async function startTranscribeServer(
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine));
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
-  stack.defer(startChores(data, queued));
+  stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;
   const { origin, folders, live, consoleSwitch } = surfaces;
@@ -105,8 +106,13 @@ export async function startTranscribeServer(
 }
 
 /** Starts the periodic tasks. @returns a function that stops them */
-function startChores(data: ServerData, { library, events, removal }: ServerQueue): () => void {
+function startChores(
+  data: ServerData,
+  { library, events, removal }: ServerQueue,
+  { live }: Pick<ServerSurfaces, "live">,
+): () => void {
   const { chores, keyUsage, stateFile, store, running, now } = data;
+  chores.every(SECOND, "live sessions", () => live.check());
   chores.every(MINUTE, "last use of keys", () => keyUsage.flush());
   // Ends that an earlier server did not deliver, or that a full disk delayed.
   chores.run("ends of recordings", () => events.deliver());

@@ -24,8 +24,7 @@ import { type FoundSession, recoverSessions } from "./recover-sessions.ts";
 import type { LiveServices } from "./services.ts";
 import { languagesOf, startSession } from "./start-session.ts";
 
-/** Interval of the checks of all sessions, and the numbers of checks between two of a kind. */
-const CHECK_MILLISECONDS = 1000;
+/** Numbers of checks, which are made once a second, between two of a kind. */
 const CHECKS_PER_ACCESS_CHECK = 5;
 const CHECKS_PER_CHARGE = 10;
 const CHECKS_PER_REPETITION = 60;
@@ -51,7 +50,6 @@ export class LiveService implements LiveSessions {
   readonly #rows: LiveRows;
   readonly #finisher: Finisher;
   readonly #entries = new Map<string, Entry>();
-  #timer: NodeJS.Timeout | null = null;
   #unsubscribe: () => void = () => {};
   #checks = 0;
   /** The stop in progress, or over. */
@@ -75,7 +73,6 @@ export class LiveService implements LiveSessions {
     if (found.length + ended.length > 0) {
       log.info({ event: "live.recovered", resumable: found.length, ended: ended.length });
     }
-    this.#timer = setInterval(() => this.#check(), CHECK_MILLISECONDS);
   }
 
   open(sender: LiveSender, options: LiveOptions, listener: LiveListener): LiveSession {
@@ -140,7 +137,6 @@ export class LiveService implements LiveSessions {
   }
 
   async #stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
     this.#unsubscribe();
     await Promise.all([...this.#entries.values()].map(({ session }) => session.suspend()));
     await this.#finisher.stop();
@@ -224,7 +220,9 @@ export class LiveService implements LiveSessions {
     }
   }
 
-  #check(): void {
+  /** Ends sessions whose time, audio minutes or access is over. Call it once a second. */
+  check(): void {
+    if (this.#stopped !== null) return;
     this.#checks += 1;
     for (const entry of this.#entries.values()) {
       const { session } = entry;

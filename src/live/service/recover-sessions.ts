@@ -21,12 +21,9 @@ export function recoverSessions(
   rows: LiveRows,
 ): { readonly found: readonly FoundSession[]; readonly ended: readonly EndedSession[] } {
   const open = new Map(rows.listOpen().map((row) => [row.id, row]));
-  for (const name of readdirSync(dataDirectory.live)) {
-    if (!open.has(name)) rmSync(join(dataDirectory.live, name), { recursive: true, force: true });
-  }
   const found: FoundSession[] = [];
   const ended: EndedSession[] = [];
-  for (const row of open.values()) {
+  for (const row of [...open.values()]) {
     const { id, accountId, workspaceId, holder, createdAt } = row;
     const options = parseOptions(row.options);
     const bytes = statSync(dataDirectory.liveFilesOf(id).pcm, { throwIfNoEntry: false })?.size ?? 0;
@@ -35,6 +32,7 @@ export function recoverSessions(
     if (sampleCount === 0) {
       usage.refundAudio(id);
       rows.remove(id);
+      open.delete(id);
       continue;
     }
     const place = intake.limits.readmit({ id: accountId });
@@ -49,6 +47,9 @@ export function recoverSessions(
       names: parseNames(row.speakerNames),
       earlier: { settledSample, segments: () => rows.segments(id, 0) },
     });
+  }
+  for (const name of readdirSync(dataDirectory.live)) {
+    if (!open.has(name)) rmSync(join(dataDirectory.live, name), { recursive: true, force: true });
   }
   return { found, ended };
 }

@@ -9,10 +9,14 @@ import { WordAgreement } from "./word-agreement.ts";
 const STEP_SAMPLES = 0.6 * SAMPLE_RATE;
 /** Silence after which the words before it are recognized at once: the passage may be over. */
 const PAUSE_SAMPLES = 0.2 * SAMPLE_RATE;
+/** Sound after the detected one that a pass may cover: the latest words appear sooner. */
+const AHEAD_SAMPLES = 0.3 * SAMPLE_RATE;
 /** Duration from which a pass begins after the last final word instead of at the start of the passage. */
 const LONG_SAMPLES = 12 * SAMPLE_RATE;
 /** Speech that may have been added to a passage without another pass at its end: the rounding of its end. */
 const SAME_END_SAMPLES = 0.05 * SAMPLE_RATE;
+/** Speech that has a word. */
+const LEAST_SAMPLES = 0.05 * SAMPLE_RATE;
 /** Number of last passes over a passage that may fail. */
 const MAX_ATTEMPTS = 3;
 
@@ -93,7 +97,9 @@ export class Recognition {
     if (passage.turn.isDropped) return this.#endPassage(passage);
     const progress = this.#progressOf(passage);
     const isWhole = passage.endSample !== null;
-    if (isWhole && passage.speechEndSample - progress.completedSample <= SAME_END_SAMPLES) {
+    const isCovered = passage.speechEndSample - progress.completedSample <= SAME_END_SAMPLES;
+    const isRecognized = passage.speechEndSample - progress.fromSample < LEAST_SAMPLES;
+    if (isWhole && (isCovered || isRecognized)) {
       this.#add(passage, progress, progress.open, true);
       return this.#endPassage(passage);
     }
@@ -111,7 +117,8 @@ export class Recognition {
 
   async #pass(passage: Passage, progress: Progress, isWhole: boolean): Promise<boolean> {
     const { area, language, vocabulary } = this.#options;
-    const endSample = passage.endSample ?? area.sampleCount;
+    // More sound may have arrived than a pass covers, and it may have the silence that ends the passage.
+    const endSample = passage.endSample ?? Math.min(area.sampleCount, this.#detectedSample + AHEAD_SAMPLES);
     const speechEndSample = passage.speechEndSample;
     const isPaused = this.#isPaused(passage);
     const spoken = await language.of({ span: spanOf(passage.startSample, endSample), isWhole, of: passage });
@@ -122,8 +129,11 @@ export class Recognition {
     progress.language = spoken.code;
     const span = spanOf(progress.fromSample, endSample);
     const isLast = isWhole || isPaused;
-    const words = await area.transcribe(span, language.modelFor(spoken), { vocabulary: vocabulary(), isLast });
+    const recognized = await area.transcribe(span, language.modelFor(spoken), { vocabulary: vocabulary(), isLast });
     if (passage.turn.isDropped) return this.#endPassage(passage);
+    // The passage may have been cut meanwhile: the words behind the cut belong to the next one.
+    const limit = (passage.endSample ?? endSample) / SAMPLE_RATE;
+    const words = recognized.filter((word) => (word.startSeconds + word.endSeconds) / 2 < limit);
     progress.passedSample = endSample;
     progress.completedSample = isLast ? speechEndSample : 0;
     progress.probabilities = words.map(({ probability }) => probability);
@@ -154,7 +164,12 @@ export class Recognition {
   }
 
   #isPaused({ speechEndSample }: Passage): boolean {
-    return sampleOf(this.#options.nextFrame()) - speechEndSample >= PAUSE_SAMPLES;
+    return this.#detectedSample - speechEndSample >= PAUSE_SAMPLES;
+  }
+
+  /** The sample up to which speech is detected. */
+  get #detectedSample(): number {
+    return sampleOf(this.#options.nextFrame());
   }
 
   #endPassage(passage: Passage): true {

@@ -182,7 +182,10 @@ export class TurnKeeper {
 
   /** The passage ends by silence, or because it is long. */
   #end(endSample: number, isCut: boolean): void {
-    if (this.#passage !== null) this.#passage.endSample = endSample;
+    if (this.#passage !== null) {
+      this.#passage.endSample = endSample;
+      this.#passage.speechEndSample = Math.min(this.#passage.speechEndSample, endSample);
+    }
     const wasDropped = this.#passage === null || this.#passage.turn.isDropped;
     const isOfOpenTurn = this.#passage !== null && this.#passage.turn === this.#open;
     this.#passage = null;

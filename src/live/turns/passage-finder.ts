@@ -14,9 +14,13 @@ const LASTING_RATIO = 0.5;
 export const ONSET_SECONDS = 0.1;
 /** Sound after the last speech that belongs to a passage: the end of its last word, but no more silence. */
 const TAIL_SECONDS = 0.4;
-/** Maximum duration of a passage, which a pass has to cover with its context; and the minimum one before a cut. */
+/** Maximum duration of a passage, which a pass has to cover; and the minimum one before a cut. */
 const MAX_SECONDS = 25;
 const MIN_CUT_SECONDS = 12;
+/** Duration from which a passage ends with less and less silence, and the silence with which it ends at its maximum. */
+const LONG_SECONDS = 15;
+const LONG_SILENCE_SECONDS = 0.5;
+const SHORTEST_SILENCE_SECONDS = 0.15;
 
 /** What a frame changed. Frames are numbered from the start of the session. */
 export type PassageChange =
@@ -118,11 +122,11 @@ export class PassageFinder {
     isSpeech: boolean,
     cutFrom: number,
   ): PassageChange | null {
-    const { silenceSeconds } = this.#rules;
     this.#frames.push(strength);
     if (isSpeech) this.#speechEnd = frame + 1;
-    if (frame + 1 - this.#speechEnd >= framesIn(silenceSeconds)) {
-      const end = this.#speechEnd + framesIn(Math.min(silenceSeconds, TAIL_SECONDS));
+    const silence = silenceFrames(frame + 1 - start, this.#rules);
+    if (frame + 1 - this.#speechEnd >= silence) {
+      const end = this.#speechEnd + Math.min(silence, framesIn(TAIL_SECONDS));
       this.#reset(end);
       return { type: "ended", frame: end, isCut: false };
     }
@@ -149,4 +153,13 @@ export class PassageFinder {
     this.#onset = null;
     this.#frames = [];
   }
+}
+
+/** Returns the frames of silence that end a passage of a length. */
+function silenceFrames(length: number, { silenceSeconds }: TurnRules): number {
+  if (length < framesIn(LONG_SECONDS)) return framesIn(silenceSeconds);
+  const share = (length - framesIn(LONG_SECONDS)) / framesIn(MAX_SECONDS - LONG_SECONDS);
+  const longest = Math.min(silenceSeconds, LONG_SILENCE_SECONDS);
+  const least = Math.min(silenceSeconds, SHORTEST_SILENCE_SECONDS);
+  return framesIn(longest - (longest - least) * Math.min(1, share));
 }
