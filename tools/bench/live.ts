@@ -16,7 +16,7 @@ import {
 import { type LiveProgram, ourName, startOurs, startPeer } from "./live/programs.ts";
 import { makeTracks } from "./live/sound.ts";
 import { GOAL, goalRun, goalsOf, LANGUAGE, programsTable, summaryOf, textsOf, waitingTable } from "./live/tables.ts";
-import { measureWaiting, type Waiting } from "./live/waiting.ts";
+import { MOST_BESIDE, measureWaiting, type Waiting } from "./live/waiting.ts";
 import { makeRecording } from "./recordings.ts";
 
 /** Seconds of each track that are played without --whole, unless the goals are for that run. */
@@ -67,7 +67,7 @@ export const command = defineCommand({
     const tracks: KnownTrack[] = [];
     let waiting: Waiting[] = [];
     {
-      await using ours = await startOurs(Math.max(...sessions), language);
+      await using ours = await startOurs(Math.max(...sessions, MOST_BESIDE), language);
       progress("batch transcripts of the sound");
       for (const track of made.tracks) tracks.push(await transcribeTrack(ours.server, track, language));
       if (isWanted(ourName)) {

@@ -81,7 +81,10 @@ class PlayedSession {
         // The client of such a program takes the last words as they are.
         this.#show([reader.final, reader.partial].join(" "), "");
         this.#ended.resolve();
-      } else this.#fail(new Error(`the session was closed with ${code} ${reason}`));
+      } else {
+        const what = Number.isNaN(this.#startedAt) ? "refused" : "closed";
+        this.#fail(new Error(`the session was ${what} with ${code} ${reason}`.trim()));
+      }
     };
   }
 
