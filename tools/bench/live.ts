@@ -16,7 +16,7 @@ import {
 import { type LiveProgram, ourName, startOurs, startPeer } from "./live/programs.ts";
 import { makeTracks } from "./live/sound.ts";
 import { GOAL, goalRun, goalsOf, LANGUAGE, programsTable, summaryOf, textsOf, waitingTable } from "./live/tables.ts";
-import { measureWaiting, type Waiting } from "./live/waiting.ts";
+import { MOST_BESIDE, measureWaiting, type Waiting } from "./live/waiting.ts";
 import { makeRecording } from "./recordings.ts";
 
 /** Seconds of each track that are played without --whole, unless the goals are for that run. */
@@ -67,14 +67,18 @@ export const command = defineCommand({
     const tracks: KnownTrack[] = [];
     let waiting: Waiting[] = [];
     {
-      await using ours = await startOurs(Math.max(...sessions), language);
+      await using ours = await startOurs(Math.max(...sessions, MOST_BESIDE), language);
       progress("batch transcripts of the sound");
       for (const track of made.tracks) tracks.push(await transcribeTrack(ours.server, track, language));
       if (isWanted(ourName)) {
         const talk = await transcribeTrack(ours.server, made.talk, language);
         runs.push(...(await measureProgram(ours, tracks, ourPlan(sessions, playsAll), note)));
         progress("a recording next to sessions");
-        if (turns > 0) waiting = await measureWaiting(ours, { talk, file, turns });
+        try {
+          if (turns > 0) waiting = await measureWaiting(ours, { talk, file, turns });
+        } catch (error) {
+          note(`a recording next to sessions was not measured: ${messageOf(error)}`);
+        }
       }
     }
     for (const name of peers) {

@@ -57,7 +57,10 @@ describe("a played session", () => {
     const server = serve({
       open: (socket) => say(socket, session),
       half: (socket) => say(socket, partial("we all")),
-      end: (socket) => say(socket, { type: "final", turn: "a", segment: final }, partial("go"), ended),
+      end(socket) {
+        say(socket, { type: "final", turn: "a", segment: final }, partial("go"), ended);
+        socket.close(1000);
+      },
     });
     const { displays, endedAfter } = await play(ours(server), samples);
     expect(server.sent.bytes).toBe(samples.byteLength);

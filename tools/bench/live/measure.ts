@@ -5,7 +5,7 @@ import type { TestServer } from "../../../harness/server.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { total } from "../../shared/figures.ts";
 import { childrenOf, peakBytesOf, resetPeak } from "../../shared/processes.ts";
-import { type Judgement, judge } from "./judge.ts";
+import { type Display, type Judgement, judge } from "./judge.ts";
 import { play } from "./play.ts";
 import type { LiveProgram } from "./programs.ts";
 import { beginningOf, type Track } from "./sound.ts";
@@ -35,6 +35,7 @@ export interface LiveRun {
 interface SessionRun extends Judgement {
   /** See `Played`. */
   readonly endedAfter: number | null;
+  readonly displays: readonly Display[];
   /** Final text of each piece, with that of a batch transcript and the reference text. */
   readonly texts: readonly { readonly final: string; readonly batch: string; readonly said: string | null }[];
 }
@@ -98,7 +99,7 @@ export async function measureSessions(
       const { displays, endedAfter } = played[index] ?? { displays: [], endedAfter: null };
       const texts = textsOfPieces(pieces, spoken, displays.at(-1)?.final ?? "");
       const each = pieces.map(({ text: said }, at) => ({ final: texts[at] ?? "", batch: batchTexts[at] ?? "", said }));
-      return [{ ...judge(displays, spoken, pieces), endedAfter, texts: each }];
+      return [{ ...judge(displays, spoken, pieces), endedAfter, displays, texts: each }];
     }),
   };
 }

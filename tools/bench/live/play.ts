@@ -67,7 +67,11 @@ class PlayedSession {
         const step = reader.read(JSON.parse(String(data)));
         if (step === "ready") this.#opened.resolve();
         if (step === "shown") this.#show(reader.final, reader.partial);
-        if (step === "ended") this.#ended.resolve();
+        if (step === "ended") {
+          // The server may close the session at once.
+          this.#socket.onclose = null;
+          this.#ended.resolve();
+        }
       } catch (error) {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
       }
@@ -77,7 +81,10 @@ class PlayedSession {
         // The client of such a program takes the last words as they are.
         this.#show([reader.final, reader.partial].join(" "), "");
         this.#ended.resolve();
-      } else this.#fail(new Error(`the session was closed with ${code} ${reason}`));
+      } else {
+        const what = Number.isNaN(this.#startedAt) ? "refused" : "closed";
+        this.#fail(new Error(`the session was ${what} with ${code} ${reason}`.trim()));
+      }
     };
   }
 

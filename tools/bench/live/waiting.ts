@@ -9,6 +9,7 @@ import type { LiveProgram } from "./programs.ts";
 
 /** Numbers of sessions next to which a recording is processed. */
 const BESIDE = [0, 1, 2];
+export const MOST_BESIDE = Math.max(...BESIDE);
 /** Time for sessions to be in the middle of speech. */
 const LEAD_SECONDS = 4;
 
