@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ApiServer } from "../../support/http.ts";
 import { liveSegment } from "../../support/live.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 import { frame, opcodes, RawSocket } from "./raw-socket.ts";
-import { TestSocket } from "./test-socket.ts";
 
 const MIB = 1024 * 1024;
 const { text, binary, continuation, ping, pong } = opcodes;
