@@ -199,6 +199,21 @@ describe("a live session", () => {
     expect(await session.end()).toEqual(ended);
   });
 
+  test("is resumed after it exceeded a limit, again after a minute, but not before", async () => {
+    const { session, socket, sockets } = await open();
+    let current = socket;
+    for (const sleep of [0, 61_000, 1000]) {
+      await sockets.clock.sleep(sleep, undefined);
+      const next = sockets.next();
+      current.ends(1008);
+      if (sleep === 1000) break;
+      current = await next;
+      current.opens();
+    }
+    await expect(read(session)).rejects.toMatchObject({ name: "LiveClosedError", closeCode: 1008 });
+    expect(sockets.count).toBe(3);
+  });
+
   test("keeps only the last partial words of a turn that were not read", async () => {
     const { session, socket } = await open();
     const partial = (turn: string, text: string) => ({ type: "partial", turn, text, words: [] });

@@ -146,6 +146,20 @@ const scenarios: readonly (readonly [promise: string, name: string, scenario: Sc
     },
   ],
   [
+    "a session that exceeded a limit is resumed once a minute",
+    "words",
+    {
+      fates: [
+        { closeAt: 2 * SECOND, code: 1008, reason: "The client reads too slowly." },
+        { closeAt: 4 * SECOND, code: 1008, reason: "The client reads too slowly." },
+      ],
+      check: ({ failures, connection }) => {
+        expect(connection).toEqual(resumed);
+        expect(failures[0]).toMatchObject({ name: "LiveClosedError", close_code: 1008 });
+      },
+    },
+  ],
+  [
     "a session that the server closes for a violation is not resumed",
     "words",
     {

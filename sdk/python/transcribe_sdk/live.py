@@ -20,8 +20,12 @@ RESUME_TIMEOUT = 10.0
 """Seconds for one attempt to resume."""
 FIRST_PAUSE = 0.5
 MAX_PAUSE = 5.0
-FINAL_CODES = (1003, 1007, 1008, 1009)
-"""Close codes after which a session can't be resumed: a wrong message, or a limit."""
+FINAL_CODES = (1003, 1007, 1009)
+"""Close codes after which a session can't be resumed: the same frames would be wrong again."""
+LIMIT_CODE = 1008
+"""Close code of a client that exceeds a limit, such as a computer that slept and read no events."""
+LIMIT_SECONDS = 60.0
+"""Time for which a session is not resumed again after it exceeded a limit."""
 MAX_EVENTS = 10_000
 """Events that may wait to be read: those of some hours."""
 
@@ -50,6 +54,7 @@ class LiveSession:
         self._is_over = False
         self._failure: Optional[BaseException] = None
         self._ended: Optional[LiveEnded] = None
+        self._limited_at = float("-inf")
         with self._changed:
             self._add(_event(started))
         thread = threading.Thread(target=self._run, args=(connection,), daemon=True)
@@ -213,7 +218,7 @@ class LiveSession:
             self._connection = None
             if self._is_over:
                 return None
-            if not _may_pass(error):
+            if not _may_pass(error) or self._exceeds_again(error):
                 self._stop(error)
                 return None
             self._add({"type": "disconnected"})
@@ -230,6 +235,13 @@ class LiveSession:
                 if self._changed.wait_for(lambda: self._is_over, jittered):
                     return None
             pause = min(MAX_PAUSE, pause * 2)
+
+    def _exceeds_again(self, error: BaseException) -> bool:
+        """Returns whether a limit was exceeded that may be exceeded once a minute."""
+        if not isinstance(error, LiveClosedError) or error.close_code != LIMIT_CODE:
+            return False
+        before, self._limited_at = self._limited_at, time.monotonic()
+        return self._limited_at - before < LIMIT_SECONDS
 
     def _continue(self, connection: LiveConnection) -> Optional[LiveConnection]:
         started = connection.started

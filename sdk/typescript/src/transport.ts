@@ -2,6 +2,7 @@ import { ApiError, BadAnswerError, NoAnswerError } from "./errors.ts";
 import type { LiveSocket, LiveSocketClass } from "./live/socket.ts";
 import { chunksOf, type FormBody, MultipartForm, randomId } from "./recording-file.ts";
 import { Backoff, type Clock, type Pause, systemClock } from "./retries.ts";
+import { TimeLimit } from "./time-limit.ts";
 import { basePath, type ErrorEnvelope, version } from "./types.ts";
 
 /** Options of every call. */
@@ -328,42 +329,6 @@ export class Transport {
       required: envelope.required ?? null,
       retryAfterSeconds: secondsOf(headers.get("retry-after")),
     });
-  }
-}
-
-/** Aborts its signal with the caller's signal, or when a time is over without a restart. */
-class TimeLimit {
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal | undefined;
-  readonly #seconds: number;
-  readonly #error: Error;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #cancel = () => this.#controller.abort(this.#caller?.reason);
-
-  constructor(caller: AbortSignal | undefined, seconds: number, error: Error) {
-    this.#caller = caller;
-    this.#seconds = seconds;
-    this.#error = error;
-    caller?.addEventListener("abort", this.#cancel, { once: true });
-    this.restart();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Starts the time again, unless the limit has ended. */
-  restart(): void {
-    if (this.signal.aborted) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(this.#error), this.#seconds * 1000);
-  }
-
-  /** Ends the limit, and a request that is still sent although it was answered. */
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this.#cancel);
-    this.#controller.abort();
   }
 }
 

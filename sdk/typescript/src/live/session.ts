@@ -31,8 +31,12 @@ const RESUME_MILLISECONDS = 120_000;
 const RESUME_TIMEOUT_SECONDS = 10;
 const FIRST_PAUSE_MILLISECONDS = 500;
 const MAX_PAUSE_MILLISECONDS = 5000;
-/** Close codes after which a session can't be resumed: a wrong message, or a limit. */
-const FINAL_CODES: readonly number[] = [1003, 1007, 1008, 1009];
+/** Close codes after which a session can't be resumed: the same frames would be wrong again. */
+const FINAL_CODES: readonly number[] = [1003, 1007, 1009];
+/** Close code of a client that exceeds a limit, such as a computer that slept and read no events. */
+const LIMIT_CODE = 1008;
+/** Time for which a session is not resumed again after it exceeded a limit. */
+const LIMIT_MILLISECONDS = 60_000;
 
 /**
  * A session in which words arrive while people speak: an asynchronous iterable of events, up to `ended`. A lost
@@ -53,6 +57,8 @@ export class LiveSession implements AsyncIterable<LiveEvent> {
   #state: "open" | "ending" | "over" = "open";
   #failure: unknown = null;
   #ended: LiveEnded | null = null;
+  /** When the session exceeded a limit last. */
+  #limitedAt = Number.NEGATIVE_INFINITY;
   /** Runs while the end is awaited, from the last message on. */
   #silence: ReturnType<typeof setTimeout> | undefined;
 
@@ -207,15 +213,23 @@ export class LiveSession implements AsyncIterable<LiveEvent> {
     this.#connection = null;
     this.#sender.use(null);
     clearTimeout(this.#silence);
-    const isFinal = error instanceof LiveClosedError && FINAL_CODES.includes(error.closeCode);
     try {
-      if (isFinal || error instanceof BadAnswerError) throw error;
+      if (error instanceof BadAnswerError || this.#isFinal(error)) throw error;
       this.#events.add({ type: "disconnected" });
     } catch (final) {
       this.#stop(final);
       return;
     }
     void this.#resume();
+  }
+
+  /** Returns whether a close can't be repaired. Limits may be exceeded once a minute. */
+  #isFinal(error: unknown): boolean {
+    if (!(error instanceof LiveClosedError)) return false;
+    if (error.closeCode !== LIMIT_CODE) return FINAL_CODES.includes(error.closeCode);
+    const before = this.#limitedAt;
+    this.#limitedAt = this.#transport.clock.now();
+    return this.#limitedAt - before < LIMIT_MILLISECONDS;
   }
 
   async #resume(): Promise<void> {

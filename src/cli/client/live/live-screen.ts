@@ -7,6 +7,8 @@ const HOLD_MILLISECONDS = 3000;
 /** Column of the text in a line of a transcript: after its times and a short speaker. */
 const TEXT_COLUMN = "0:00.0 – 0:00.0    S1  ".length;
 const MIN_TEXT_COLUMNS = 20;
+/** Width of a pipe, and of a terminal that does not tell its own. */
+const WIDE_COLUMNS = 100;
 const [DIM, NORMAL] = ["\x1b[2m", "\x1b[0m"];
 
 /**
@@ -107,7 +109,7 @@ export class LiveScreen implements Disposable {
   #textOf(segments: readonly LiveSegment[]): string {
     return transcriptText(
       segments.map((segment) => ({ ...segment, speaker: segment.speaker ?? "- " })),
-      this.#stream.columns ?? 100,
+      this.#stream.columns || WIDE_COLUMNS,
     );
   }
 
@@ -145,6 +147,6 @@ export class LiveScreen implements Disposable {
   }
 
   get #columns(): number {
-    return Math.max(20, this.#stream.columns ?? 80);
+    return Math.max(20, this.#stream.columns || WIDE_COLUMNS);
   }
 }
