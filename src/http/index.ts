@@ -1,5 +1,6 @@
 export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
+export * as sockets from "./shared/accept-socket.ts";
 export { parseNetworks } from "./shared/client.ts";
 export { type Credentials, readCredentials } from "./shared/credentials.ts";
 export { toApiError } from "./shared/error-envelope.ts";
@@ -20,5 +21,4 @@ export { SlidingWindow } from "./shared/rate-limits.ts";
 export { contextOf, heldBody } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
-export * as sockets from "./shared/sockets.ts";
 export type { Surface } from "./shared/surface.ts";

@@ -2,6 +2,8 @@ import { ApiError } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
 import type { SocketHandler } from "./sockets.ts";
 
+export type { Socket, SocketHandler } from "./sockets.ts";
+
 /**
  * Accepts a request as a WebSocket: the answer of its route. All checks must have been made.
  * @param protocol subprotocol that the server chose from those that the client offered; null for none
