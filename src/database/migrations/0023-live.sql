@@ -16,7 +16,7 @@ CREATE TABLE live_sessions (
 CREATE INDEX live_sessions_account ON live_sessions (account_id);
 CREATE INDEX live_sessions_workspace ON live_sessions (workspace_id) WHERE workspace_id IS NOT NULL;
 CREATE UNIQUE INDEX live_sessions_recording ON live_sessions (recording_id) WHERE recording_id IS NOT NULL;
-CREATE INDEX live_sessions_open ON live_sessions (id) WHERE recording_id IS NULL;
+CREATE INDEX live_sessions_open ON live_sessions (recording_id) WHERE recording_id IS NULL;
 -- Words of a session that are final.
 CREATE TABLE live_segments (
   session_id TEXT NOT NULL REFERENCES live_sessions (id) ON DELETE CASCADE,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { revokeKey } from "../../../src/keys/index.ts";
 import { ApiServer } from "../../support/http.ts";
-import { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 import { upgrade } from "./upgrade.ts";
 
 const minute = 60_000;

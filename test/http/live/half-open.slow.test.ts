@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { ApiServer } from "../../support/http.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 import { RawSocket } from "./raw-socket.ts";
-import { TestSocket } from "./test-socket.ts";
 
 // The server waits for a minute before it gives up a silent connection.
 setDefaultTimeout(180_000);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { LiveError, type LiveEvent } from "../../../src/live/index.ts";
 import { ApiServer } from "../../support/http.ts";
 import { liveSegment } from "../../support/live.ts";
-import { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 import { upgrade } from "./upgrade.ts";
 
 const server = new ApiServer();

@@ -6,7 +6,7 @@ import { IntakeError } from "../../../src/intake/index.ts";
 import { revokeKey, scopes } from "../../../src/keys/index.ts";
 import type { LiveRefusal } from "../../../src/live/index.ts";
 import { ApiServer } from "../../support/http.ts";
-import { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 import { upgrade } from "./upgrade.ts";
 
 const server = new ApiServer();

@@ -4,7 +4,7 @@ import { liveMessages } from "../../../src/api-contract/index.ts";
 import { LiveError, type LiveEvent } from "../../../src/live/index.ts";
 import { ApiServer } from "../../support/http.ts";
 import { liveSegment } from "../../support/live.ts";
-import { TestSocket } from "./test-socket.ts";
+import { TestSocket } from "../../support/test-socket.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());
