@@ -120,8 +120,6 @@ export const operations = {
       language: Type.String(),
       /** Names and terms to expect. */
       vocabulary: Type.Optional(Type.String()),
-      /** Whether the span will not grow: its words are final, so the pass may take longer to find them. */
-      isLast: Type.Boolean(),
     }),
     Type.Object({ words: Type.Array(wordSchema) }),
   ),

@@ -181,11 +181,11 @@ function createHandlers(
     async transcribeLive({ area, span, model, encoder, ...params }, signal) {
       if (secondsOf(span) > MAX_LIVE_SECONDS) throw new RangeError(`a live pass covers at most ${MAX_LIVE_SECONDS} s`);
       const samples = await readSpans(area.pcm, [span]);
-      const { language, isLast, vocabulary = "" } = params;
+      const { language, vocabulary = "" } = params;
       const words = await loaded(models).use(
         model,
         signal,
-        (recognizer) => recognizer.transcribeLive(samples, { language, isLast, vocabulary, signal, threads }),
+        (recognizer) => recognizer.transcribeLive(samples, { language, vocabulary, signal, threads }),
         encoderAt(encoder),
         "live",
       );

@@ -9,7 +9,7 @@ afterEach(closeEngines);
 /** Runs a live pass. */
 function pass(engine: Engine, path: string, signal = never) {
   const span = { startSeconds: 0, endSeconds: 1 };
-  return engine.run("transcribeLive", { ...script(path), span, model: "/", language: "en", isLast: false }, signal);
+  return engine.run("transcribeLive", { ...script(path), span, model: "/", language: "en" }, signal);
 }
 
 describe("a live operation", () => {

@@ -66,7 +66,7 @@ describe("live operations", () => {
   const area = { directory: "/", pcm: { path: "/", sampleCount: 1 } };
   const span = { startSeconds: 0, endSeconds: 1 };
   const pass = (id: number) => {
-    const params = { area, span, model: "/model", language: "en", isLast: false };
+    const params = { area, span, model: "/model", language: "en" };
     return newTask(id, { operation: { name: "transcribeLive", params } });
   };
   const detection = (id: number) =>

@@ -54,7 +54,7 @@ describe("the audio of completed operations", () => {
       ...onCpu,
       audioSeconds: 6.5,
     });
-    expect(describeWork("transcribeLive", { area, span, language: "en", model: "/", isLast: true }, onCuda)).toEqual({
+    expect(describeWork("transcribeLive", { area, span, language: "en", model: "/" }, onCuda)).toEqual({
       step: "live_transcribe",
       device: "cuda",
       gpu: "CUDA1",

@@ -44,15 +44,11 @@ export class LiveArea {
   }
 
   /** Recognizes the words of a span, which have times from the start of the session. */
-  async transcribe(
-    span: Span,
-    { path, code }: LiveModel,
-    { vocabulary, isLast }: { readonly vocabulary: string; readonly isLast: boolean },
-  ): Promise<readonly EngineWord[]> {
+  async transcribe(span: Span, { path, code }: LiveModel, vocabulary: string): Promise<readonly EngineWord[]> {
     const { engine, signal, onPass, clock } = this.#options;
     const startedAt = clock();
     // Only the model's own encoder computes less than 30 s.
-    const params = { area: this.#area(), span, model: path, language: code, isLast };
+    const params = { area: this.#area(), span, model: path, language: code };
     const hints = vocabulary === "" ? {} : { vocabulary };
     const { words } = await engine.run("transcribeLive", { ...params, ...hints }, signal);
     onPass((clock() - startedAt) / 1000);

@@ -11,8 +11,10 @@ const STEP_SAMPLES = 0.6 * SAMPLE_RATE;
 const PAUSE_SAMPLES = 0.2 * SAMPLE_RATE;
 /** Sound after the detected one that a pass may cover: the latest words appear sooner. */
 const AHEAD_SAMPLES = 0.3 * SAMPLE_RATE;
-/** Duration from which a pass begins after the last final word instead of at the start of the passage. */
-const LONG_SAMPLES = 12 * SAMPLE_RATE;
+/** Duration from which a pass no longer begins at the start of the passage. */
+const LONG_SAMPLES = 9 * SAMPLE_RATE;
+/** Sound of final words with which a pass over a long passage begins, so that whisper does not begin in mid-sentence. */
+const KEPT_SAMPLES = 3 * SAMPLE_RATE;
 /** Speech that may have been added to a passage without another pass at its end: the rounding of its end. */
 const SAME_END_SAMPLES = 0.05 * SAMPLE_RATE;
 /** Speech that has a word. */
@@ -128,14 +130,13 @@ export class Recognition {
     }
     progress.language = spoken.code;
     const span = spanOf(progress.fromSample, endSample);
-    const isLast = isWhole || isPaused;
-    const recognized = await area.transcribe(span, language.modelFor(spoken), { vocabulary: vocabulary(), isLast });
+    const recognized = await area.transcribe(span, language.modelFor(spoken), vocabulary());
     if (passage.turn.isDropped) return this.#endPassage(passage);
     // The passage may have been cut meanwhile: the words behind the cut belong to the next one.
     const limit = (passage.endSample ?? endSample) / SAMPLE_RATE;
     const words = recognized.filter((word) => (word.startSeconds + word.endSeconds) / 2 < limit);
     progress.passedSample = endSample;
-    progress.completedSample = isLast ? speechEndSample : 0;
+    progress.completedSample = isWhole || isPaused ? speechEndSample : 0;
     progress.probabilities = words.map(({ probability }) => probability);
     this.#add(passage, progress, words, isWhole);
     return isWhole ? this.#endPassage(passage) : true;
@@ -146,14 +147,19 @@ export class Recognition {
     const { language, onFinal, onPartial } = this.#options;
     // In a language that is not sure yet, no word is final.
     const mayBeFinal = isLast ? "all" : language.isSettled ? "agreed" : "none";
-    const { final, open } = progress.agreement.add(words, progress.passedSample / SAMPLE_RATE, mayBeFinal);
+    const { final, open } = progress.agreement.add(
+      words,
+      spanOf(progress.fromSample, progress.passedSample),
+      mayBeFinal,
+    );
     const hadOpen = progress.open.length > 0;
     progress.open = open;
     if (final.length > 0) {
       passage.turn.language = progress.language;
       passage.finalSample = Math.round((final.at(-1)?.endSeconds ?? 0) * SAMPLE_RATE);
       onFinal(passage, final);
-      if (progress.passedSample - progress.fromSample > LONG_SAMPLES) progress.fromSample = passage.finalSample;
+      const isLong = progress.passedSample - progress.fromSample > LONG_SAMPLES;
+      if (isLong) progress.fromSample = Math.max(progress.fromSample, passage.finalSample - KEPT_SAMPLES);
     }
     if (open.length > 0 || (hadOpen && final.length === 0)) onPartial(passage.turn, open);
   }

@@ -134,10 +134,7 @@ export interface RecognizedWords {
   readonly language?: string;
 }
 
-export interface LiveOptions extends Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal"> {
-  /** Whether the span will not grow, so that the pass may take longer. */
-  readonly isLast: boolean;
-}
+export type LiveOptions = Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal">;
 
 /** Options of a single pass, as self-tests make it. */
 export interface SinglePassOptions {

@@ -8,9 +8,11 @@ import { withoutHallucinations } from "./hallucinations.ts";
 const SAMPLES_PER_POSITION = 320;
 /** Encoder positions of 30 s. */
 const MAX_POSITIONS = 1500;
+/** Positions after the samples, without which whisper often repeats itself. */
+const PADDING_POSITIONS = 16;
 
 /** Options of every pass, as of the first pass over a chunk. */
-const PASS = { withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
+const PASS = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
 
 interface LivePassOptions extends LiveOptions {
   /** Whether only as much of whisper's window is computed as the samples fill: not on a GPU, where windows are joined. */
@@ -24,17 +26,16 @@ interface LivePassOptions extends LiveOptions {
 export async function transcribeLive(
   state: Pick<WhisperState, "transcribe">,
   samples: Float32Array,
-  { language, threads, vocabulary, isLast, signal, isShort }: LivePassOptions,
+  { language, threads, vocabulary, signal, isShort }: LivePassOptions,
 ): Promise<readonly EngineWord[]> {
   signal.throwIfAborted();
-  const audioContext = Math.min(MAX_POSITIONS, Math.ceil(samples.length / SAMPLES_PER_POSITION) + 1);
+  const positions = Math.ceil(samples.length / SAMPLES_PER_POSITION) + PADDING_POSITIONS;
   const { aborted, segments } = await state.transcribe(samples, {
     ...PASS,
     language,
     threads,
     initialPrompt: toPrompt(vocabulary),
-    beamSize: isLast ? 5 : 1,
-    ...(isShort && { audioContext }),
+    ...(isShort && { audioContext: Math.min(MAX_POSITIONS, positions) }),
   });
   if (aborted) throw new Error("the transcription was aborted");
   return withoutHallucinations(segments).flatMap(({ words }) => words);
