@@ -38,8 +38,9 @@ describe.if(available("tests of live sessions", jfk))("live with a real server",
       expect(JSON.parse(watched.stdout)).toEqual([
         expect.objectContaining({ id, status: "completed", source: expect.objectContaining({ name: "jfk" }) }),
       ]);
-      const read = await runCli(["export", id, "--format", "txt"], environment);
-      expectSpoken(read.stdout);
+      const read = await runCli(["get", id, "--segments", "--json"], environment);
+      const { segments }: { segments: readonly { readonly text: string }[] } = JSON.parse(read.stdout);
+      expectSpoken(segments.map(({ text }) => text).join(" "));
     },
     timeout,
   );
