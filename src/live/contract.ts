@@ -129,7 +129,7 @@ export class LiveError extends Error {
 /** Receives the events of a session, in order. Must not throw. */
 export type LiveListener = (event: LiveEvent) => void;
 
-/** A session with its client. */
+/** A session with its client. Calls other than the ends throw `unknown_session` once the session ends by itself. */
 export interface LiveSession {
   /** UUID v7. */
   readonly id: string;
@@ -151,6 +151,8 @@ export interface LiveSession {
   end(): Promise<void>;
   /** The connection is lost. The session can be resumed for two minutes, then it ends. */
   detach(): void;
+  /** The client has left and does not resume: the session ends. Words that nobody gets are not recognized. */
+  leave(): void;
 }
 
 /** The account and workspace of a session, and who may resume it. */

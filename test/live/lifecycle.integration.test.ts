@@ -147,6 +147,28 @@ describe("a session that is not kept", () => {
     expect(JSON.stringify(server.log)).not.toContain("w1");
   });
 
+  test.each([
+    ["while it runs", false],
+    ["while its last words are recognized", true],
+  ])("recognizes no more words when its client leaves %s", async (_, isEnding) => {
+    const { session } = server.open({ keep: false });
+    const started = Promise.withResolvers<void>();
+    // The recognition does not end by itself.
+    server.engine.onCall = ({ operation }) => {
+      if (operation !== "transcribeLive") return;
+      started.resolve();
+      return new Promise<void>(() => {});
+    };
+    session.write(sound([2000, 20]));
+    const ended = isEnding ? session.end() : null;
+    await started.promise;
+    session.leave();
+    await (ended ?? session.end());
+    expect(server.engine.of("transcribeLive").length).toBe(1);
+    expect([server.live.status().open, server.filesIn("live"), server.queued]).toEqual([0, [], []]);
+    expect(server.audit().at(-1)?.details).toMatchObject({ reason: isEnding ? "client" : "disconnected", seconds: 20 });
+  });
+
   test("is continued after its connection was lost, but not by another server", async () => {
     const { session } = server.open({ keep: false });
     session.write(sound([2000, 3], [0, 1]));

@@ -15,7 +15,7 @@ import {
 export type LiveCall =
   | { readonly call: "update"; readonly options: Partial<LiveOptions> }
   | { readonly call: "write"; readonly sound: Uint8Array }
-  | { readonly call: "commit" | "clear" | "end" | "detach" }
+  | { readonly call: "commit" | "clear" | "end" | "detach" | "leave" }
   | { readonly call: "nameSpeaker"; readonly speaker: string; readonly name: string };
 
 /** A session that does what a test says. */
@@ -75,6 +75,10 @@ export class ScriptedSession implements LiveSession {
 
   detach(): void {
     this.#record({ call: "detach" });
+  }
+
+  leave(): void {
+    this.#record({ call: "leave" });
   }
 
   /** All sound so far. */

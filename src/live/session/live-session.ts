@@ -194,6 +194,13 @@ export class OpenSession implements LiveSession {
     this.#work.wake();
   }
 
+  leave(): void {
+    // The words of an end in progress would reach nobody.
+    if (this.#end !== null && !this.#current.keep) void this.#work.stop();
+    this.#listener = null;
+    void this.finish("disconnected");
+  }
+
   /** Returns why the session ends because of the time that has passed; null if it does not. */
   overdue(limits: { readonly idleMilliseconds: number; readonly absentMilliseconds: number }): LiveEnd | null {
     const now = this.#options.clock();
@@ -242,7 +249,8 @@ export class OpenSession implements LiveSession {
     try {
       onEnding(reason);
       if (reason !== "disk_full") this.#flush();
-      if (FINISHES_WORDS[reason]) await this.#work.end();
+      const isRead = reason !== "disconnected" || this.#current.keep;
+      if (FINISHES_WORDS[reason] && isRead) await this.#work.end();
       await this.#work.stop();
       await sound.close();
       recordingId = await onEnded(reason);

@@ -44,7 +44,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
     const session = server.live.last;
     socket.send(...Array.from({ length: 20 }, () => repeated(frame(isOwn ? binary : text), 50_000)));
     expect(await socket.closed).toBe(1008);
-    expect(session.calls.map(({ call }) => call)).toEqual([isOwn ? "detach" : "end"]);
+    expect(session.calls.map(({ call }) => call)).toEqual([isOwn ? "detach" : "leave"]);
   });
 
   test("a frame of sound after frame, without a pause, is disconnected with 1008 after ten minutes of it", async () => {
@@ -104,7 +104,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
     const session = server.live.last;
     socket.send(bytes);
     expect(await socket.closed).toBe(code);
-    await session.called(isOwn ? "detach" : "end");
+    await session.called(isOwn ? "detach" : "leave");
   });
 
   test("a message in fragments without end is disconnected before it takes much memory", async () => {
@@ -122,7 +122,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
       const session = server.live.last;
       socket.send(frame(opcodes.close, payload));
       await socket.closed;
-      await session.called(isOwn ? "detach" : "end");
+      await session.called(isOwn ? "detach" : "leave");
     }
   });
 
@@ -130,7 +130,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
     const socket = await open(path);
     const session = server.live.last;
     socket.reset();
-    await session.called(isOwn ? "detach" : "end");
+    await session.called(isOwn ? "detach" : "leave");
   });
 
   test("on after its session has ended is not answered", async () => {
@@ -154,7 +154,7 @@ describe.each(paths)("at %s, a client that sends", (path) => {
       session.emit({ type: "final", turn: `t${sent++}`, segment });
       await new Promise(setImmediate);
     }
-    expect(session.calls.map(({ call }) => call)).toEqual([isOwn ? "detach" : "end"]);
+    expect(session.calls.map(({ call }) => call)).toEqual([isOwn ? "detach" : "leave"]);
   });
 });
 

@@ -99,8 +99,23 @@ describe("a transcription session of the Realtime API", () => {
     const socket = await open();
     const session = server.live.last;
     await socket.close();
-    await session.called("end");
-    expect(session.calls).toEqual([{ call: "end" }]);
+    await session.called("leave");
+    expect(session.calls).toEqual([{ call: "leave" }]);
+  });
+
+  test("takes no harm from what arrives while it ends by itself", async () => {
+    using socket = await open();
+    const session = server.live.last;
+    const ending = () => {
+      throw new LiveError({ kind: "unknown_session" });
+    };
+    session.onCall = ending;
+    for (const type of ["input_audio_buffer.append", "input_audio_buffer.commit"]) socket.send({ type, audio: "AAA=" });
+    socket.send({ type: "response.create" });
+    expect((await socket.next("error")).error).toMatchObject({ code: "unsupported_event" });
+    session.finish("idle");
+    expect((await socket.closed)[0]).toBe(1008);
+    expect(socket.messages.map(({ type }) => type)).toEqual(["session.created", "error", "error"]);
   });
 
   const created: [string, object, object, object][] = [

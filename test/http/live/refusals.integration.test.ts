@@ -121,7 +121,7 @@ describe("a request for a live session", () => {
   test("that its client leaves before the answer opens no session that stays", async () => {
     const left = Promise.withResolvers<void>();
     server.live.onOpen = (session) => {
-      void session.called("end").then(left.resolve);
+      void session.called("leave").then(left.resolve);
     };
     // A HEAD request can't become a WebSocket, although its headers ask for one.
     const { status } = await upgrade(server, path, { Authorization: `Bearer ${client.key}` }, "HEAD");

@@ -217,6 +217,28 @@ describe("a live session", () => {
     expect(session.calls).toEqual([{ call: "end" }]);
   });
 
+  test("takes no harm from what arrives while it ends by itself", async () => {
+    using socket = await open();
+    const session = server.live.last;
+    session.onCall = () => {
+      throw new LiveError({ kind: "unknown_session" });
+    };
+    socket.send(new Uint8Array(2));
+    socket.send({ type: "commit" });
+    expect(await socket.next("error")).toMatchObject({ error: "ending" });
+    session.finish("idle");
+    expect(await socket.closed).toEqual([1000, "The session has ended."]);
+    expect(socket.messages.map(({ type }) => type)).toEqual(["session", "error", "ended"]);
+  });
+
+  test("that has ended before its connection is made tells its client why", async () => {
+    server.live.onOpen = (session) => queueMicrotask(() => session.finish("stopping"));
+    using socket = await open();
+    server.live.onOpen = () => {};
+    expect((await socket.closed)[0]).toBe(1001);
+    expect(socket.messages.at(-1)).toMatchObject({ type: "ended", reason: "stopping" });
+  });
+
   test("that a client leaves after its end is not detached", async () => {
     using socket = await open();
     const session = server.live.last;

@@ -73,8 +73,6 @@ export class RealtimeClient implements LiveProtocol {
     this.#sendSession("created");
   }
 
-  opened(): void {}
-
   binary(): void {
     this.#socket.end(closeCodes.wrongType, "Events are sent as text.");
   }
@@ -117,7 +115,7 @@ export class RealtimeClient implements LiveProtocol {
 
   closed(): void {
     // No client of this API resumes a session.
-    if (!this.#hasEnded) this.#session.end().catch((error: unknown) => this.#socket.fail(error));
+    if (!this.#hasEnded) this.#session.leave();
   }
 
   /** @throws {OpenAiError} for settings that are not valid @throws {LiveError} for those that the session refuses */
@@ -144,6 +142,8 @@ export class RealtimeClient implements LiveProtocol {
   }
 
   #refuse({ refusal }: LiveError, eventId: string | null): void {
+    // The session ends by itself, and reports it when its last words are recognized.
+    if (refusal.kind === "unknown_session") return;
     const [code, message, param = null] = refusalText(refusal);
     this.#sendError({ type: "invalid_request_error", code, message, param }, eventId);
     // Dropped sound would leave a gap.

@@ -20,8 +20,6 @@ export const closeCodes = {
 
 /** A protocol that a client speaks over a WebSocket. */
 export interface LiveProtocol {
-  /** The client can read from now on. */
-  opened(): void;
   text(text: string): void;
   binary(bytes: Uint8Array): void;
   /** The connection is over, also if it never opened. Called last, and once. */
@@ -49,8 +47,8 @@ const MISTAKES_PER_SECOND = 0.1;
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 type State =
-  /** Messages wait for the socket. */
-  | { readonly kind: "connecting"; readonly waiting: string[] }
+  /** Messages wait for the socket; then, perhaps, its end. */
+  | { readonly kind: "connecting"; readonly waiting: string[]; end: readonly [code: number, reason: string] | null }
   | { readonly kind: "open"; readonly socket: Socket; firstBytes: number }
   | { readonly kind: "closed" };
 
@@ -64,7 +62,7 @@ export class GuardedSocket implements SocketHandler {
   readonly #frames: TokenBucket;
   readonly #commands: TokenBucket;
   readonly #mistakes: TokenBucket;
-  #state: State = { kind: "connecting", waiting: [] };
+  #state: State = { kind: "connecting", waiting: [], end: null };
 
   /** @param connect creates the protocol, which may send messages at once */
   constructor(options: GuardOptions, connect: (socket: GuardedSocket) => LiveProtocol) {
@@ -77,7 +75,7 @@ export class GuardedSocket implements SocketHandler {
 
   /** Whether messages still reach the client. */
   get isOpen(): boolean {
-    return this.#state.kind !== "closed";
+    return this.#state.kind === "open" || (this.#state.kind === "connecting" && this.#state.end === null);
   }
 
   /** Sends a message. A client that reads too slowly is disconnected. Does nothing after the end. */
@@ -86,7 +84,7 @@ export class GuardedSocket implements SocketHandler {
     if (state.kind === "closed") return;
     const text = JSON.stringify(message);
     if (state.kind === "connecting") {
-      state.waiting.push(text);
+      if (state.end === null) state.waiting.push(text);
       return;
     }
     state.socket.send(text);
@@ -99,8 +97,12 @@ export class GuardedSocket implements SocketHandler {
   end(code: number, reason: string): void {
     const state = this.#state;
     if (state.kind === "closed") return;
-    this.#finish(state.kind === "open");
-    if (state.kind === "open") state.socket.close(code, reason);
+    if (state.kind === "connecting") {
+      state.end ??= [code, reason];
+      return;
+    }
+    this.#finish(true);
+    state.socket.close(code, reason);
   }
 
   /** Counts a message other than sound. @returns false if there were too many, which ends the connection */
@@ -133,15 +135,12 @@ export class GuardedSocket implements SocketHandler {
 
   open(socket: Socket): void {
     const state = this.#state;
-    if (state.kind !== "connecting") {
-      socket.close(closeCodes.fault, "The session is over.");
-      return;
-    }
+    if (state.kind !== "connecting") throw new Error("a WebSocket was opened twice");
     // What a resumed session begins with may be long, and does not make its client a slow one.
     const firstBytes = state.waiting.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     this.#state = { kind: "open", socket, firstBytes };
     for (const text of state.waiting) socket.send(text);
-    this.run(() => this.#protocol.opened());
+    if (state.end !== null) this.end(...state.end);
   }
 
   message(data: string | Uint8Array): void {

@@ -63,8 +63,6 @@ export class LiveClient implements LiveProtocol {
     for (const event of early) this.#report(event);
   }
 
-  opened(): void {}
-
   binary(bytes: Uint8Array): void {
     if (bytes.length > MAX_SOUND_BYTES) {
       this.#socket.end(closeCodes.tooLarge, "The frame is too large.");
@@ -90,9 +88,10 @@ export class LiveClient implements LiveProtocol {
 
   closed(wasOpen: boolean): void {
     if (this.#hasEnded) return;
-    // Nobody can resume a session whose id no client has.
-    if (wasOpen || this.#isResumed) this.#session.detach();
-    else this.#end();
+    // Nobody can resume a session that ends, or whose id no client has.
+    const isResumable = !this.#isEnding && (wasOpen || this.#isResumed);
+    if (isResumable) this.#session.detach();
+    else this.#session.leave();
   }
 
   #obey(message: liveMessages.ClientMessage): void {
@@ -112,7 +111,7 @@ export class LiveClient implements LiveProtocol {
         break;
       case "end":
         this.#isEnding = true;
-        this.#end();
+        session.end().catch((error: unknown) => this.#socket.fail(error));
         break;
     }
   }
@@ -120,10 +119,6 @@ export class LiveClient implements LiveProtocol {
   #nameSpeaker(speaker: string, name: string): void {
     if (name === "") this.#refuseMessage("A name has visible characters.");
     else this.#session.nameSpeaker(speaker, name);
-  }
-
-  #end(): void {
-    this.#session.end().catch((error: unknown) => this.#socket.fail(error));
   }
 
   /** Runs a call on the session, and reports its refusal. */
@@ -145,6 +140,10 @@ export class LiveClient implements LiveProtocol {
         break;
       case "empty_turn":
         this.#sendError("empty_turn", "The turn has too little sound to commit.");
+        break;
+      case "unknown_session":
+        // The session ends by itself, and reports it when its last words are recognized.
+        this.#isEnding = true;
         break;
       case "too_fast":
         // Dropped sound would leave a gap. The client can resume where the server's sound ends.
