@@ -67,6 +67,7 @@ beforeAll(async () => {
   await correct({ action: "assign", segments, speaker: null });
   await operator.send("PUT", `/recordings/${long}/speakers`, { names: { 50: "語".repeat(100) } });
   fillAccount(client.accountId);
+  enterLiveText(client.accountId, long);
   api.events.deliver();
   await server.searched();
 });
@@ -101,6 +102,25 @@ function fillAccount(accountId: string): void {
       writer.insert(tables.voices).values(voice).run();
     }
   });
+}
+
+/** Makes a recording a live session whose words are as many as a page of their comparison has, and more. */
+function enterLiveText(accountId: string, recordingId: string): void {
+  const { store } = server.api;
+  const session = { id: "live", accountId, recordingId, holder: "o", options: "{}", speakerNames: "{}" };
+  store
+    .insert(tables.liveSessions)
+    .values({ ...session, settledSamples: 0, createdAt: 1 })
+    .run();
+  for (let number = 0; number < 150; number++) {
+    const startMilliseconds = number * 20_000;
+    const times = { startMilliseconds, endMilliseconds: startMilliseconds + 1000 };
+    const segment = { sessionId: "live", number, turn: "t", text: "語".repeat(CHARACTERS + 1), words: "[]" };
+    store
+      .insert(tables.liveSegments)
+      .values({ ...segment, ...times })
+      .run();
+  }
 }
 
 const get = (path: () => string) => (): Promise<Response> => operator.fetch(path());
@@ -309,6 +329,13 @@ const table: readonly Row[] = [
     MAX_PAGE_BYTES + 1024,
     data(() => `/recordings/${long}/comparison?revision=0`),
   ],
+  [
+    "GET /console/data/recordings/:id/live-comparison",
+    MAX_PAGE_BYTES + 1024,
+    ...[0, 100].map((after) => data(() => `/recordings/${long}/live-comparison?after=${after}`)),
+  ],
+  // Without a WebSocket; the messages of one are bounded by its guard.
+  ["GET /console/data/live", 1024, data(() => "/live?account=x")],
   [
     "GET /console/data/recordings/:id/replacements",
     MAX_PAGE_BYTES + 1024,

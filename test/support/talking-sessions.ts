@@ -157,6 +157,11 @@ export class TalkingSession implements LiveSession {
     this.report({ type: "ended", reason: "client", recordingId: this.recordingId });
   }
 
+  leave(): void {
+    this.isOver = true;
+    this.#listener = null;
+  }
+
   detach(): void {
     this.#listener = null;
   }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from "node:timers/promises";
+import { PageFiller } from "../../http/index.ts";
 import type { LiveSegment } from "../../live/index.ts";
 import type { SegmentWithWords } from "../../segments/index.ts";
 import { meetIn } from "../../text/index.ts";
@@ -9,6 +10,8 @@ import type { LiveComparison } from "../contract/index.ts";
 const PART_SECONDS = 20;
 /** Number of parts in an answer. */
 const PARTS_AT_ONCE = 100;
+/** Maximum length of a text of a part. Minutes of fast speech have less. */
+const MAX_CHARACTERS = 20_000;
 /** Number of segments of the transcript that are read before other requests have their turn. */
 const SEGMENTS_AT_ONCE = 500;
 
@@ -36,15 +39,19 @@ export async function compareLiveText(
   const all = partsOf(segments);
   const parts = all.slice(after, after + PARTS_AT_ONCE);
   const texts = await textsWithin(transcript, parts);
-  const next = after + parts.length;
-  return {
-    parts: parts.map(({ startSeconds, live }, index) => ({
-      start: startSeconds,
-      live,
-      transcript: texts[index] ?? "",
-    })),
-    next_after: next < all.length ? next : null,
-  };
+  const compared = parts.map(({ startSeconds, live }, index) => ({
+    start: startSeconds,
+    live: limited(live),
+    transcript: limited(texts[index] ?? ""),
+  }));
+  const { entries } = PageFiller.fill(compared, PARTS_AT_ONCE, (part) => part);
+  const next = after + entries.length;
+  return { parts: entries, next_after: next < all.length ? next : null };
+}
+
+/** Returns the beginning of a text that is too long to be compared. */
+function limited(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}…` : text;
 }
 
 /** Divides the live text into parts, which together cover the recording. */
@@ -74,7 +81,10 @@ async function textsWithin(transcript: Iterable<SegmentWithWords>, parts: readon
     if (++read % SEGMENTS_AT_ONCE === 0) await nextTick();
     if (endMilliseconds / 1000 < from) continue;
     if (startMilliseconds / 1000 > to) break;
-    for (const [part, spoken] of wordsByPart(text, words, parts)) texts[part] = joined(texts[part] ?? "", spoken);
+    for (const [part, spoken] of wordsByPart(text, words, parts)) {
+      const before = texts[part] ?? "";
+      if (before.length <= MAX_CHARACTERS) texts[part] = joined(before, spoken);
+    }
   }
   return texts;
 }

@@ -3,7 +3,7 @@ import { IntakeError } from "../../intake/index.ts";
 import { LibraryError } from "../../library/index.ts";
 import type { LiveSender, LiveSession, LiveSessions } from "../../live/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import type { ConsoleErrorBody, LiveRefused } from "../contract/index.ts";
+import type { ConsoleErrorBody, LiveMessage, LiveRefused } from "../contract/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /** Interval between the checks of the people whose live sessions run. */
@@ -90,10 +90,9 @@ export class LiveSockets {
       try {
         socket.sender.requireAccess();
       } catch (error) {
-        const warn = (err: unknown) => this.#options.log.warn({ event: "console.live_check_failed", err });
         // If the database cannot be read now, the next check decides.
-        if (isRefusal(error)) socket.end().catch(warn);
-        else warn(error);
+        if (isRefusal(error)) socket.expel();
+        else this.#options.log.warn({ event: "console.live_check_failed", err: error });
       }
     }
   }
@@ -143,11 +142,12 @@ class LiveSocket implements sockets.SocketHandler {
     this.#onClosed();
   }
 
-  /** Ends the session, because the person has lost the access. It becomes a recording as if the person had ended it. */
-  async end(): Promise<void> {
-    const ended = this.session.end();
+  /** Ends the session, because the person has lost the access. It becomes a recording, unless it is not kept. */
+  expel(): void {
+    if (this.#isClosed) return;
+    this.session.leave();
+    this.#socket?.send(JSON.stringify({ type: "ended", reason: "access", recording_id: null } satisfies LiveMessage));
     this.close(live.closeCodes.policy, "You are no longer signed in, or your access has changed.");
-    await ended;
   }
 }
 

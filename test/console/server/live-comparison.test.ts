@@ -71,6 +71,13 @@ test("a long comparison has pages, which together have each word once", async ()
   );
 });
 
+test("a text of a part is cut where it is too long to be compared", async () => {
+  const long = Array.from({ length: 8000 }, () => "word").join(" ");
+  const { parts } = await compareLiveText([live(0, long)], [segment(0, long), segment(4001, long)], 0);
+  expect(parts.map(({ live: before, transcript }) => [before.length, transcript.length])).toEqual([[20_001, 20_001]]);
+  expect(parts[0]?.transcript).toMatch(/word…$|wor…$|wo…$|w…$| …$/);
+});
+
 test("a session in which nobody spoke has no parts", async () => {
   expect(await compareLiveText([], [segment(0, "Music")], 0)).toEqual({ parts: [], next_after: null });
 });

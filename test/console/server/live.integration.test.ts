@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { sessionSchema } from "../../../src/console/contract/index.ts";
+import { liveComparisonSchema, recordingSchema, sessionSchema } from "../../../src/console/contract/index.ts";
+import { tables } from "../../../src/database/index.ts";
 import { changeUser, findLocalUser } from "../../../src/users/index.ts";
 import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
@@ -43,6 +44,12 @@ class LivePage {
       });
     }
     return this.#messages.shift() ?? { type: "none" };
+  }
+
+  /** Returns the messages until the end of the connection. */
+  async rest(): Promise<Message[]> {
+    await this.closed;
+    return this.#messages.splice(0);
   }
 
   send(data: object | Int16Array<ArrayBuffer>): void {
@@ -193,9 +200,8 @@ describe("the WebSocket of the console", () => {
     const page = new LivePage(at.member, at.query);
     await page.next();
     await lose(at);
-    expect(await page.next()).toMatchObject({ type: "ended" });
-    expect(await page.closed).not.toBe(1006);
-    expect(at.server.live.last.isOver).toBe(true);
+    expect((await page.rest()).at(-1)).toEqual({ type: "ended", reason: "access", recording_id: null });
+    expect([await page.closed, at.server.live.last.isOver]).toEqual([1008, true]);
   });
 
   test("is closed with the console, and its session can be continued", async () => {
@@ -214,4 +220,27 @@ describe("the WebSocket of the console", () => {
     at.server.isLiveOn = false;
     expect(await at.member.read("/session", sessionSchema)).toMatchObject({ live: false });
   });
+});
+
+test("a recording that was a live session shows its live text next to its transcript, any other recording none", async () => {
+  using at = await stage();
+  const reader = await signedIn(at.server, "reader@example.org", "reader", ["acme"]);
+  const [id, other] = [await at.server.enterSaid("acme", ["Hello world."]), await at.server.enterSaid("acme", ["Hi."])];
+  const { store } = at.server.api;
+  const session = { id: "one", accountId: at.account.id, recordingId: id, holder: "x", options: "{}" };
+  store
+    .insert(tables.liveSessions)
+    .values({ ...session, speakerNames: "{}", settledSamples: 0, createdAt: 1 })
+    .run();
+  const segment = { sessionId: "one", number: 0, turn: "t", startMilliseconds: 0, endMilliseconds: 900 };
+  store
+    .insert(tables.liveSegments)
+    .values({ ...segment, text: "Hallo world.", words: "[]" })
+    .run();
+  const facts = async (recording: string) => (await reader.read(`/recordings/${recording}`, recordingSchema)).was_live;
+  expect([await facts(id), await facts(other)]).toEqual([true, false]);
+  const parts = async (recording: string) =>
+    (await reader.read(`/recordings/${recording}/live-comparison`, liveComparisonSchema)).parts;
+  expect(await parts(id)).toEqual([{ start: 0, live: "Hallo world.", transcript: "Hello world." }]);
+  expect(await parts(other)).toEqual([]);
 });

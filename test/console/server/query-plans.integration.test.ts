@@ -31,7 +31,7 @@ async function useAll(server: ConsoleServer): Promise<void> {
     filter,
     ...["hello", "hell", '"hello world"'].map((q) => `${filter}&q=${q}`),
   ]);
-  const ofOne = ["segments", "outline", "find?q=hello", "playback", "exports/txt"];
+  const ofOne = ["segments", "outline", "find?q=hello", "playback", "exports/txt", "live-comparison"];
   const paths = [
     ...gets,
     ...searches.map((query) => `/recordings?${query}`),
