@@ -165,9 +165,4 @@ export class TalkingSession implements LiveSession {
   detach(): void {
     this.#listener = null;
   }
-
-  leave(): void {
-    this.#listener = null;
-    this.isOver = true;
-  }
 }
