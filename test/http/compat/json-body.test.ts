@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { readJsonBody } from "../../../src/http/compat/realtime/json-body.ts";
 
 const schema = Type.Object({ seconds: Type.Optional(Type.Integer()) });
-const post = (body: BodyInit) => new Request("http://localhost", { method: "POST", body });
+const post = (body: string | ReadableStream<Uint8Array>) => new Request("http://localhost", { method: "POST", body });
 
 test("a small body in JSON is read; no body is an empty object", async () => {
   expect(await readJsonBody(post('{"seconds": 5}'), schema)).toEqual({ seconds: 5 });
