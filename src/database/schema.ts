@@ -188,11 +188,11 @@ export const userAccounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.accountId] })],
 );
 
-/** Changes made by commands and in the console, with their author and the time. */
+/** Changes made by commands and in the console, and starts and ends of live sessions, with their author and the time. */
 export const auditLog = sqliteTable("audit_log", {
   id: integer().primaryKey(),
   at: integer().notNull(),
-  /** User of the operating system, `password`, or `user:ID` for a row of `users`, which may be deleted. */
+  /** User of the operating system, `password`, `user:ID` for a row of `users`, which may be deleted, or a key's id. */
   actor: text().notNull(),
   /** e.g. `keys.revoke` */
   action: text().notNull(),

@@ -43,6 +43,7 @@ const kinds: { readonly [N in OperationName]: PaceKind<N> } = {
   transcribeLive: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
   detectSpeech: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 0.5 },
   embedSpeech: { audioSeconds: allSpans, firstPace: 1 },
+  detectLiveLanguage: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
   selfTest: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
 };
 

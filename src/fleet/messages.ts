@@ -85,6 +85,7 @@ export const workSchema = Type.Object({
         "transcribeLive",
         "detectSpeech",
         "embedSpeech",
+        "detectLiveLanguage",
       ] as const
     ).map((name) => Type.Literal(name)),
   ),

@@ -16,7 +16,7 @@ export interface CompletedOperation {
 }
 
 /** Steps of live sessions. They read the same audio several times, so they would falsify the speed of the other steps. */
-type LiveStep = "live_detect" | "live_transcribe" | "live_diarize";
+type LiveStep = "live_detect" | "live_language" | "live_transcribe" | "live_diarize";
 
 /** All operations except self-tests, which are not counted. */
 export type CountedOperation = Exclude<OperationName, "selfTest">;
@@ -30,6 +30,7 @@ interface WorkKind<N extends CountedOperation> {
 const stepsOfRecognizer: ReadonlySet<CompletedOperation["step"]> = new Set([
   "language",
   "transcribe",
+  "live_language",
   "live_transcribe",
 ]);
 
@@ -45,6 +46,7 @@ const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
   embedSentences: { step: "diarize", audioSeconds: none },
   compareSentences: { step: "diarize", audioSeconds: none },
   transcribeLive: { step: "live_transcribe", audioSeconds: ({ span }) => secondsOf(span) },
+  detectLiveLanguage: { step: "live_language", audioSeconds: ({ span }) => secondsOf(span) },
   detectSpeech: { step: "live_detect", audioSeconds: () => WINDOW_SAMPLES / SAMPLE_RATE },
   embedSpeech: {
     step: "live_diarize",

@@ -42,6 +42,7 @@ const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => 
   transcribeLive: ({ span }) => ({ inputs: [pcmOfSpan(span)], outputs: [] }),
   detectSpeech: ({ endSample }) => ({ inputs: [pcmOfWindow(endSample)], outputs: [] }),
   embedSpeech: ({ spans }) => ({ inputs: spans.map(pcmOfSpan), outputs: [] }),
+  detectLiveLanguage: ({ span }) => ({ inputs: [pcmOfSpan(span)], outputs: [] }),
 };
 
 /** Returns whether an operation can run where only its data is. */

@@ -143,6 +143,14 @@ export const operations = {
     Type.Object({ area: workAreaSchema, spans: Type.Array(spanSchema, { minItems: 1, maxItems: MAX_VOICE_SPANS }) }),
     Type.Object({ embedding: Type.Array(Type.Number(), { maxItems: MAX_EMBEDDING }) }),
   ),
+  /**
+   * Returns the probability of each language in a span of a live session, of at most 30 s, by the model's codes; the
+   * probabilities sum up to 1.
+   */
+  detectLiveLanguage: operation(
+    Type.Object({ area: workAreaSchema, span: spanSchema, model: path }),
+    Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
+  ),
   /** Self-test: runs silence through the models of speaker diarization, and through a speech model if one is named. */
   selfTest: operation(Type.Object({ model: Type.Optional(path) }), none),
 } as const;
@@ -152,7 +160,12 @@ export type Params<N extends OperationName> = Static<(typeof operations)[N]["par
 export type Result<N extends OperationName> = Static<(typeof operations)[N]["result"]>;
 
 /** Operations of live sessions, for whose results people wait. */
-const liveOperations = ["transcribeLive", "detectSpeech", "embedSpeech"] as const satisfies OperationName[];
+const liveOperations = [
+  "transcribeLive",
+  "detectSpeech",
+  "embedSpeech",
+  "detectLiveLanguage",
+] as const satisfies OperationName[];
 export type LiveOperation = (typeof liveOperations)[number];
 
 export function isLiveOperation(operation: OperationName): operation is LiveOperation {

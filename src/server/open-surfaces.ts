@@ -44,7 +44,10 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     ...data,
     ...queued,
     intake,
-    engine: engine.local,
+    engine: {
+      run: (...operation) => engine.engine.run(...operation),
+      wake: () => engine.local.wake(),
+    },
     models: engine.models,
     settings: () => running.values.live,
     limits: () => running.values.limits,

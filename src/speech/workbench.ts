@@ -25,7 +25,7 @@ import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
 import { planChunks, planFinalChunks } from "./plan-chunks.ts";
-import { type EncoderOptions, familyOf } from "./recognizer/index.ts";
+import { type EncoderOptions, familyOf, type Recognizer } from "./recognizer/index.ts";
 
 /** The loaded models and the operations on them, shared by all recordings. */
 export interface Workbench {
@@ -196,6 +196,11 @@ function createHandlers(
     },
     async embedSpeech({ area, spans }) {
       return { embedding: [...(await embedSpeech(loaded(diarization), area.pcm, spans))] };
+    },
+    async detectLiveLanguage({ area, span, model }, signal) {
+      const samples = await readSpans(area.pcm, [span]);
+      const detect = (recognizer: Recognizer) => recognizer.detectLanguage(samples, threads);
+      return { probabilities: await loaded(models).use(model, signal, detect, undefined, "live") };
     },
     async selfTest({ model }, signal) {
       const silence = new Float32Array(SAMPLE_RATE);

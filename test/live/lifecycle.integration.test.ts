@@ -272,6 +272,22 @@ describe("after a restart of the server", () => {
     expect(server.rows("creates")).toBe(1);
   });
 
+  test("words of a turn that were final before a crash do not come twice", async () => {
+    const { session, events } = server.open();
+    for (let part = 1; events.of("final").length < 2; part++) {
+      session.write(sound([2000, 0.5]));
+      while (server.engine.of("detectSpeech").length < part) await Bun.sleep(0);
+    }
+    const before = events.of("final").map(({ segment }) => segment.text);
+    server.restartAfterCrash();
+    const resumed = resume(session.id, before.length);
+    resumed.session.write(sound([2000, 1], [0, 1]));
+    await resumed.session.end();
+    const all = [...before, resumed.events.text].join(" ").split(" ");
+    expect(all).toEqual(all.map((_, at) => `w${at}`));
+    expect(all.length).toBe(Math.floor((resumed.receivedSeconds + 1) * 2));
+  });
+
   test("a session that nobody resumes becomes a recording after two minutes, with the words of all its sound", async () => {
     const { session } = server.open();
     session.write(sound([2000, 3]));

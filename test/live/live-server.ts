@@ -229,7 +229,6 @@ export class LiveServer implements AsyncDisposable {
         companionOf: () => null,
         routes: () => [],
         languagesOf: () => languages,
-        knownEncoderOf: async () => undefined,
       },
       settings: () => this.settings,
       limits: () => this.limits,

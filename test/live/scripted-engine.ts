@@ -52,7 +52,7 @@ export class ScriptedEngine {
         return { words: wordsOf(call.params.area, call.params.span) };
       case "embedSpeech":
         return { embedding: embeddingOf(call.params.area, call.params.spans) };
-      case "detectLanguage":
+      case "detectLiveLanguage":
         return { probabilities: this.languages };
       default:
         throw new Error(`${call.operation} is not scripted`);

@@ -240,7 +240,7 @@ describe("the language of a session", () => {
     const { session, events } = server.open({ language: null });
     session.write(sound([2000, 4], [0, 1]));
     await events.received("turnCompleted");
-    const detections = () => server.engine.of("detectLanguage").length;
+    const detections = () => server.engine.of("detectLiveLanguage").length;
     const first = detections();
     expect(first).toBeGreaterThan(0);
     session.write(sound([2000, 4], [0, 1]));

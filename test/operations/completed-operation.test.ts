@@ -49,6 +49,12 @@ describe("the audio of completed operations", () => {
       ...onCpu,
       audioSeconds: 5,
     });
+    expect(describeWork("detectLiveLanguage", { area, span, model: "/" }, onCuda)).toEqual({
+      step: "live_language",
+      device: "cuda",
+      gpu: "CUDA1",
+      audioSeconds: 5.5,
+    });
     expect(describeWork("embedSpeech", { area, spans }, onCuda)).toEqual({
       step: "live_diarize",
       ...onCpu,

@@ -123,6 +123,8 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
       const { probabilities } = await expectEqual("detectSpeech", { area, endSample });
       expect(Math.max(...probabilities)).toBeGreaterThan(0.9);
     }
+    const { probabilities: languages } = await expectEqual("detectLiveLanguage", { area, span, model });
+    expect(languages.en).toBeGreaterThan(0.5);
     const { embedding } = await expectEqual("embedSpeech", { area, spans: [span] });
     expect(Math.hypot(...embedding)).toBeCloseTo(1, 3);
     const lengths = [1.23456, 3, 7.7];

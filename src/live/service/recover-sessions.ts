@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SAMPLE_RATE } from "../../timeline/index.ts";
 import { type LiveRows, type OpenRow, parseNames, parseOptions } from "../store/index.ts";
 import type { EndedSession } from "./finish-session.ts";
 import type { LiveServices } from "./services.ts";
@@ -40,10 +41,13 @@ export function recoverSessions(
       ended.push({ id, accountId, workspaceId, createdAt, options, sampleCount, place });
       continue;
     }
-    const settledSample = Math.min(row.settledSamples, sampleCount);
+    const last = rows.lastSegment(id);
+    // The position is stored less often than words.
+    const finalSample = Math.ceil((last?.endSeconds ?? 0) * SAMPLE_RATE);
+    const settledSample = Math.min(Math.max(row.settledSamples, finalSample), sampleCount);
     found.push({
       ...{ id, accountId, workspaceId, holder, createdAt, options, place, sampleCount },
-      nextNumber: rows.nextNumber(id),
+      nextNumber: last === null ? 0 : last.number + 1,
       names: parseNames(row.speakerNames),
       earlier: { settledSample, segments: () => rows.segments(id, 0) },
     });

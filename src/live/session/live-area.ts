@@ -2,7 +2,7 @@ import type { Engine } from "../../engine/index.ts";
 import type { EngineWord, Span, WorkArea } from "../../timeline/index.ts";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
 import type { FrameLevels } from "../sound/index.ts";
-import type { LanguageDetector, LiveModel } from "./live-language.ts";
+import type { LiveModel } from "./live-language.ts";
 
 /** The engine, as sessions use it. */
 export type LiveEngine = Pick<Engine, "run">;
@@ -59,12 +59,10 @@ export class LiveArea {
     return words;
   }
 
-  /** Returns the probability of each language in a span, by the model's codes. */
-  async detectLanguage(span: Span, { path, encoder }: LanguageDetector): Promise<Readonly<Record<string, number>>> {
+  /** Returns the probability of each language in a span, by the codes of a model. */
+  async detectLanguage(span: Span, model: string): Promise<Readonly<Record<string, number>>> {
     const { engine, signal } = this.#options;
-    const model = { model: path, ...(encoder === null ? {} : { encoder }) };
-    const params = { area: this.#area(), chunk: { ...span, speech: [span] }, ...model };
-    return (await engine.run("detectLanguage", params, signal)).probabilities;
+    return (await engine.run("detectLiveLanguage", { area: this.#area(), span, model }, signal)).probabilities;
   }
 
   /** Returns the embedding of the voice in spans of one speaker, of unit length. */

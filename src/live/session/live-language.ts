@@ -16,14 +16,8 @@ export interface LiveModel {
   readonly code: string;
 }
 
-/** A model and the ONNX form of its encoder; null for its own encoder. */
-export interface LanguageDetector {
-  readonly path: string;
-  readonly encoder: string | null;
-}
-
 /** The models, as live sessions use them. */
-export type LiveModels = Pick<RecordingModels, "current" | "companionOf" | "routes" | "languagesOf" | "knownEncoderOf">;
+export type LiveModels = Pick<RecordingModels, "current" | "companionOf" | "routes" | "languagesOf">;
 
 /** Speech from which a first language is detected, so that words appear soon; and from which it is final. */
 const FIRST_SECONDS = 1;
@@ -35,8 +29,8 @@ const DOUBTFUL_PROBABILITY = 0.5;
 
 interface LiveLanguageOptions {
   readonly models: LiveModels;
-  readonly detect: (span: Span, by: LanguageDetector) => Promise<Probabilities>;
-  readonly signal: AbortSignal;
+  /** @param model path of the model that detects */
+  readonly detect: (span: Span, model: string) => Promise<Probabilities>;
 }
 
 /** The speech of a passage so far. */
@@ -86,11 +80,10 @@ export class LiveLanguage {
     const seconds = secondsOf(span);
     const before = this.#latest?.of === of ? this.#latest.seconds : 0;
     if (!this.#isDue(seconds, isWhole, before)) return this.#detected;
-    const { models, signal, detect } = this.#options;
+    const { models, detect } = this.#options;
     const model = models.current();
     const detector = models.companionOf(model) ?? model;
-    const encoder = (await models.knownEncoderOf(detector, signal)) ?? null;
-    const probabilities = await detect(span, { path: detector.path, encoder });
+    const probabilities = await detect(span, detector.path);
     this.#sinceCheck = 0;
     this.#latest = { of, seconds };
     const languages = models.languagesOf(model);

@@ -71,7 +71,7 @@ export class SessionWork {
       signal,
     });
     this.#language = new LiveLanguage(
-      { models, detect: (span, by) => area.detectLanguage(span, by), signal },
+      { models, detect: (span, model) => area.detectLanguage(span, model) },
       options.language,
     );
     this.#speakers = new LiveSpeakers({

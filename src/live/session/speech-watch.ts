@@ -3,8 +3,14 @@ import { framesIn, lastFrameWithin, windowEnd } from "../turns/index.ts";
 import type { LiveArea } from "./live-area.ts";
 import type { TurnKeeper } from "./turn-keeper.ts";
 
-/** New sound from which the speech in it is detected: each detection computes a window of five seconds. */
-const STEP_FRAMES = framesIn(0.2);
+/**
+ * New sound from which the speech in it is detected: each detection computes a window of five seconds. In a pause less is
+ * worth it, because a turn may be over.
+ */
+const STEP_FRAMES = framesIn(0.3);
+const PAUSE_STEP_FRAMES = framesIn(0.15);
+/** Probability of speech below which there is a pause. */
+const PAUSE_PROBABILITY = 0.25;
 /** Maximum number of frames of one detection: each has some sound before it in the window. */
 const MAX_FRAMES = WINDOW_FRAMES - framesIn(1);
 
@@ -27,7 +33,7 @@ export class SpeechWatch {
     const next = this.#turns.nextFrame;
     const boundary = this.#turns.boundaryFrame;
     const available = lastFrameWithin(sampleCount);
-    if (available - next >= (boundary === null ? STEP_FRAMES : 1)) {
+    if (available - next >= (boundary === null ? this.#stepFrames : 1)) {
       const end = Math.min(available, next + MAX_FRAMES);
       const probabilities = await this.#area.detectSpeech(windowEnd(end));
       // A boundary that was reached meanwhile without sound may have filled in some frames.
@@ -40,6 +46,10 @@ export class SpeechWatch {
     // The last window ends some frames before the sound does.
     while (this.#turns.nextFrame < boundary) this.#add(this.#last);
     return true;
+  }
+
+  get #stepFrames(): number {
+    return this.#turns.isSpeaking && this.#last < PAUSE_PROBABILITY ? PAUSE_STEP_FRAMES : STEP_FRAMES;
   }
 
   /** Adds the frames without sound that are next. They cost no operation. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, inArray, isNull, max } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, isNull } from "drizzle-orm";
 import { deferSync, deleteSome, type Store, tables, transact, type Writer } from "../../database/index.ts";
 import type { LiveEnd, LiveOptions, LiveSegment } from "../contract.ts";
 import { formatOptions } from "./stored-options.ts";
@@ -112,15 +112,17 @@ export class LiveRows {
     this.#store.delete(tables.liveSessions).where(isOpen(id)).run();
   }
 
-  /** Returns the number of the next segment of a session. */
-  nextNumber(id: string): number {
+  /** Returns the number of the last segment of a session, and its end; null for none. */
+  lastSegment(id: string): { readonly number: number; readonly endSeconds: number } | null {
     const { liveSegments } = tables;
     const row = this.#store
-      .select({ last: max(liveSegments.number) })
+      .select({ number: liveSegments.number, endMilliseconds: liveSegments.endMilliseconds })
       .from(liveSegments)
       .where(eq(liveSegments.sessionId, id))
+      .orderBy(desc(liveSegments.number))
+      .limit(1)
       .get();
-    return (row?.last ?? -1) + 1;
+    return row === undefined ? null : { number: row.number, endSeconds: row.endMilliseconds / 1000 };
   }
 
   /** Returns the segments of a session from a number on, in order. */
