@@ -5,6 +5,7 @@ import { LiveService } from "../live/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
 import { programVersion } from "../program/index.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
+import { LivePlaces } from "./live-places.ts";
 import type { ServerData } from "./open-data.ts";
 import { endServer, recordingIntake, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { compatModels } from "./speech-models.ts";
@@ -15,8 +16,6 @@ import type { ServerQueue } from "./start-queue.ts";
 export type ServerSurfaces = ReturnType<typeof openSurfaces>;
 
 const MINUTE = 60_000;
-/** Live sessions at the same time where nothing was measured yet. */
-const UNMEASURED_PLACES = 2;
 
 /**
  * Serves the APIs, the console and live sessions, and prepares the watched folders.
@@ -40,7 +39,17 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     own: () => ownPlaces(running.values, settingsFile),
     clock: () => performance.now(),
   });
-  const live = new LiveService({
+  const livePlaces = new LivePlaces({
+    engine: engine.local,
+    modelPath: () => engine.models.current().path,
+    files: data.files,
+    directory: data.dataDirectory.incoming,
+    isIdle: () =>
+      live.status().open === 0 && !engine.local.status().busy && data.recordings.open.counts().processing === 0,
+    log: data.log,
+    clock: () => performance.now(),
+  });
+  const live: LiveService = new LiveService({
     ...data,
     ...queued,
     intake,
@@ -51,7 +60,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     models: engine.models,
     settings: () => running.values.live,
     limits: () => running.values.limits,
-    measuredPlaces: () => UNMEASURED_PLACES,
+    measuredPlaces: () => livePlaces.count,
     metrics: data.metrics.live,
     clock: () => performance.now(),
   });
@@ -95,6 +104,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     origin,
     folders,
     live,
+    livePlaces,
     consoleSwitch,
     writeState,
     renewCertificate,

@@ -38,6 +38,8 @@ export interface TranscribeServer {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** Interval at which a server looks whether it is idle and can measure how many live sessions it serves. */
+const LIVE_PLACES_MILLISECONDS = 10_000;
 /** Interval after which a failed write of the server state file is retried. */
 const STATE_FILE_RETRY_MILLISECONDS = 10_000;
 
@@ -111,10 +113,14 @@ export async function startTranscribeServer(
 function startChores(
   data: ServerData,
   { library, events, removal }: ServerQueue,
-  { live }: Pick<ServerSurfaces, "live">,
+  { live, livePlaces }: Pick<ServerSurfaces, "live" | "livePlaces">,
 ): () => void {
   const { chores, keyUsage, stateFile, store, running, now } = data;
   chores.every(SECOND, "live sessions", () => live.check());
+  chores.every(LIVE_PLACES_MILLISECONDS, "places of live sessions", async () => {
+    const { enabled, sessions } = running.values.live;
+    if (enabled && sessions === 0) await livePlaces.measure();
+  });
   chores.every(MINUTE, "last use of keys", () => keyUsage.flush());
   // Ends that an earlier server did not deliver, or that a full disk delayed.
   chores.run("ends of recordings", () => events.deliver());
