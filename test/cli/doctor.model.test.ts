@@ -139,6 +139,7 @@ describe.skipIf(!canRun)("with a running server, transcribe doctor", () => {
     expect(found.get("server.running")).toBe(
       `ok: ${server.origin} is ready to accept recordings (process ${server.pid})`,
     );
+    expect(found.get("server.live")).toMatch(/^ok: [1-9]\d* at once, as the server measured$/);
     expect(found.get("server.port")).toBe(`ok: 127.0.0.1, port ${port}: used by this server`);
     expect(found.get("database.integrity")).toMatch(/^ok: .+ intact$/);
     expect(found.get("cpu.verdicts")).toBe("ok: cached for the next start");

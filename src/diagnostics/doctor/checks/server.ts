@@ -44,6 +44,24 @@ const running: Check = {
   },
 };
 
+const live: Check = {
+  id: "server.live",
+  title: "Live sessions",
+  explanation:
+    "How many live sessions the running server accepts at the same time: `live.sessions`, or as many as it has measured that this machine serves. It measures when nothing else computes, and again for another speech model. A session more is refused.",
+  async run({ settings, server }): Promise<Finding> {
+    const { enabled, sessions } = settings.live;
+    if (!enabled) return skipped("live.enabled is false");
+    if (server === null) return sessions === 0 ? skipped("a running server measures them") : ok(`${sessions} at once`);
+    const signal = AbortSignal.timeout(5000);
+    const answer = await fetch(`${server.origin}/metrics`, { signal, ...trustOf(server) }).catch(() => null);
+    const text = answer?.ok === true ? await answer.text().catch(() => "") : "";
+    const places = /^transcribe_live_sessions_places (\d+)$/m.exec(text)?.[1];
+    if (places === undefined) return skipped("the server does not show its metrics here");
+    return ok(`${places} at once${sessions === 0 ? ", as the server measured" : ""}`);
+  },
+};
+
 const port: Check = {
   id: "server.port",
   title: "Port",
@@ -195,4 +213,4 @@ function adviceOn({ name, reason, status }: ProviderFault): string {
   return "Let this machine reach the provider by HTTPS: compare the host, and trust your authority with NODE_EXTRA_CA_CERTS.";
 }
 
-export const serverChecks = [running, port, tls, provider, service];
+export const serverChecks = [running, live, port, tls, provider, service];
