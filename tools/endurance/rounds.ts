@@ -30,7 +30,8 @@ interface Expected extends Result {
 }
 
 /** Names that a data directory may contain. */
-const KNOWN_NAMES = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|models|state|backups)$/;
+const KNOWN_NAMES =
+  /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|live|models|state|backups)$/;
 const PATIENCE_MILLISECONDS = 600_000;
 
 /**
@@ -185,7 +186,7 @@ export class Rounds implements AsyncDisposable {
     const inside = (folder: string) => readdirSync(join(dataDirectory, folder)).map((name) => `${folder}/${name}`);
     return [
       ...readdirSync(dataDirectory).filter((name) => !KNOWN_NAMES.test(name)),
-      ...["incoming", "work", "listening"].flatMap(inside),
+      ...["incoming", "work", "listening", "live"].flatMap(inside),
       ...inside("uploads").filter((path) => !this.#entered.has(path.slice("uploads/".length))),
       ...inside("state").filter((path) => path !== "state/devices.json"),
     ];

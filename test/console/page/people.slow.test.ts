@@ -72,7 +72,7 @@ describe.if(found !== null)("people in a browser", () => {
     await title(page, "The interview");
     expect(page.url()).toBe(`${stage.page}#/recordings/${recording}`);
     expect(await page.getByText("Signed in as Anna Ames").count()).toBe(1);
-    expect(await screens(page)).toEqual(["Recordings"]);
+    expect(await screens(page)).toEqual(["Recordings", "Live"]);
     for (const name of ["Rename", "Delete…"]) expect(await page.getByRole("button", { name }).count()).toBe(1);
     expect(await faultsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "All recordings" }).click();
@@ -147,7 +147,7 @@ describe.if(found !== null)("people in a browser", () => {
     const page = await open(context);
     await signInAt(page, "omar");
     await page.getByRole("link", { name: "Accounts and keys" }).waitFor();
-    expect(await screens(page)).toEqual(["Overview", "Recordings", "Accounts and keys"]);
+    expect(await screens(page)).toEqual(["Overview", "Recordings", "Live", "Accounts and keys"]);
     await context.close();
   });
 

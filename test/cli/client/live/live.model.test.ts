@@ -60,9 +60,7 @@ describe.if(available("tests of live sessions", jfk))("live with a real server",
         types.push(event.type);
         if (event.type === "final") texts.push(event.segment.text);
         if (event.type === "disconnected") await server.restartOnSamePort();
-        if (types.filter((type) => type === "partial").length === 2 && !types.includes("disconnected")) {
-          await server.killHard();
-        }
+        if (event.type === "speech_started" && !types.includes("disconnected")) await server.killHard();
       }
       expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
       const connection = types.filter((type) => type === "session" || type === "disconnected").join(" ");
