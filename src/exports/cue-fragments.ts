@@ -13,6 +13,8 @@ export interface CueFragment {
   readonly endMilliseconds: number;
   /** Whether a line should not break after this fragment, because it belongs to the next one, as an article does. */
   readonly bindsToNext: boolean;
+  /** Whether this is a part of the speaker's label before the text, and not of the text. */
+  readonly isLabel?: true;
 }
 
 /**
@@ -42,6 +44,20 @@ export function cueFragments(
         ...timeOf(from, from + shown.length),
         bindsToNext: bindsToNext(fragment, language),
       };
+    });
+}
+
+/**
+ * Returns the label of a speaker as fragments before a text, which take no time.
+ * @param at the text's start
+ */
+export function labelFragments(name: string, at: number, maxWidth: number): CueFragment[] {
+  return breakableFragments(`${name}: `)
+    .flatMap((fragment) => (columns(fragment.trimEnd()) > maxWidth ? cutToWidth(fragment, maxWidth) : [fragment]))
+    .map((text) => {
+      const width = columns(text.trimEnd());
+      const times = { startMilliseconds: at, endMilliseconds: at };
+      return { text, width, spaceWidth: columns(text) - width, ...times, bindsToNext: true, isLabel: true as const };
     });
 }
 
