@@ -67,7 +67,7 @@ export async function sendAtOnce(
 }
 
 /** Returns the CPU time of a process and of all its descendants, also of those that have exited. */
-function familyCpuSeconds(pid: number): number {
+export function familyCpuSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + familyCpuSeconds(child), cpuSecondsOf(pid));
 }
 

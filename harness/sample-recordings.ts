@@ -13,6 +13,11 @@ const speechSpans = [
 /** No chunk extends over a silence of this length. */
 const pauseSeconds = 2.6;
 
+/** Writes a recording in the form that a browser takes as the sound of its microphone. */
+export async function writeMicrophoneSound(recording: string, path: string): Promise<void> {
+  await runFfmpeg(["-i", recording, "-ac", "1", "-ar", "48000", "-c:a", "pcm_s16le", path]);
+}
+
 /**
  * Writes spans of speech with pauses between them. Each span becomes one chunk of about 8 s. Processing can be
  * interrupted between any two chunks, and takes a third of the time that full chunks would take.

@@ -49,10 +49,10 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
 /**
  * Deletes a workspace and those of its pinned keys that are revoked or expired. Recordings that are being deleted
  * remain without a workspace until they are removed.
- * @throws {AccountsError} while active keys are pinned to the workspace or it has recordings or folders
+ * @throws {AccountsError} while active keys are pinned to the workspace or it has recordings, folders or live sessions
  */
 export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor): void {
-  const { apiKeys, folders, recordings, workspaces } = tables;
+  const { apiKeys, folders, liveSessions, recordings, workspaces } = tables;
   transact(store, (transaction) => {
     transaction
       .delete(apiKeys)
@@ -68,10 +68,11 @@ export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor)
     const inUse =
       transaction.select().from(apiKeys).where(eq(apiKeys.workspaceId, workspace.id)).get() ??
       transaction.select().from(recordings).where(eq(recordings.workspaceId, workspace.id)).get() ??
-      transaction.select().from(folders).where(eq(folders.workspaceId, workspace.id)).get();
+      transaction.select().from(folders).where(eq(folders.workspaceId, workspace.id)).get() ??
+      transaction.select().from(liveSessions).where(eq(liveSessions.workspaceId, workspace.id)).get();
     if (inUse !== undefined) {
       throw new AccountsError(
-        `workspace ${workspace.name} still has keys, recordings or folders; revoke the keys, delete the recordings and remove the folders first`,
+        `workspace ${workspace.name} still has keys, recordings, folders or open live sessions; revoke the keys, delete the recordings and remove the folders first`,
       );
     }
     transaction.delete(workspaces).where(eq(workspaces.id, workspace.id)).run();

@@ -1,3 +1,4 @@
+export * as liveMessages from "./live-messages.ts";
 export {
   aliveSchema,
   basePath,

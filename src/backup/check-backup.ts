@@ -238,6 +238,15 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     modified: "(? NOT GLOB '*[^0-9-]*' AND length(?) <= 24)",
     sha256,
   },
+  // Whoever reads options and names checks them by their schemas.
+  live_sessions: {
+    id: uuid,
+    options: "json_valid(?) AND length(?) <= 10000",
+    speaker_names: json("object", `type = 'text' AND length(value) <= ${MAX_NAME_CHARACTERS}`),
+    settled_samples: "? BETWEEN 0 AND 1000000000000",
+    end_reason: `? ${values.oneOf(values.liveEnds)}`,
+  },
+  live_segments: { turn: uuid, text: segmentText, words: boundedWords, speaker: speakerNumber },
   console_password: { hash: passwordHash },
   users: {
     id: uuid,

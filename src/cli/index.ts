@@ -28,6 +28,7 @@ const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promi
   },
   "Client:": {
     submit: async () => (await import("./client/submit.ts")).submitCommand(),
+    live: async () => (await import("./client/live/live.ts")).liveCommand(),
     watch: async () => (await import("./client/watch.ts")).watchCommand(),
     list: async () => (await import("./client/recordings.ts")).listCommand(),
     get: async () => (await import("./client/recordings.ts")).getCommand(),

@@ -20,10 +20,13 @@ export function printableText(text: string): string {
   return text.replaceAll("\r\n", "\n").toWellFormed().replace(unprintableInText, "\u{fffd}");
 }
 
-/** Formats JSON for people and programs. Unprintable characters become escapes, so that terminals don't act on them. */
-export function escapedJson(value: unknown): string {
+/**
+ * Formats JSON for people and programs. Unprintable characters become escapes, so that terminals don't act on them.
+ * @param indent 0 for one line
+ */
+export function escapedJson(value: unknown, indent = 2): string {
   const wellFormed = (_key: string, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part);
-  const text = JSON.stringify(value, wellFormed, 2);
+  const text = JSON.stringify(value, wellFormed, indent);
   const asEscape = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replace(unprintableInText, asEscape);
 }

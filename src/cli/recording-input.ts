@@ -10,7 +10,7 @@ import { CommandError, UsageError } from "./command-error.ts";
 import { isLink, someText } from "./parse-option.ts";
 
 /** The word of a command line for a recording that is read from standard input. */
-const STANDARD_INPUT = "-";
+export const STANDARD_INPUT = "-";
 /** Largest recording from standard input: no server accepts a larger one (limits.upload_bytes). */
 const MAX_INPUT_BYTES = 64 * 1024 ** 3;
 /** Name of a recording from standard input, as the client package names a recording without a name. */
@@ -138,9 +138,12 @@ async function storeStandardInput(file: FileHandle, signal: AbortSignal): Promis
   if (bytes === 0) throw new CommandError("standard input is empty; pipe a recording into the command");
 }
 
-async function* chunksOfStandardInput(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Reads standard input. @throws {CommandError} @throws the signal's reason */
+export async function* chunksOfStandardInput(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let stop: () => Promise<void> = async () => {};
   try {
     const reader = Bun.stdin.stream().getReader();
+    stop = () => reader.cancel();
     for (;;) {
       const { done, value } = await orAborted(reader.read(), signal);
       if (done) return;
@@ -149,6 +152,9 @@ async function* chunksOfStandardInput(signal: AbortSignal): AsyncGenerator<Uint8
   } catch (error) {
     signal.throwIfAborted();
     throw new CommandError(`can't read standard input: ${messageOf(error)}`);
+  } finally {
+    // A pending read would keep the process alive.
+    void stop().catch(() => {});
   }
 }
 

@@ -38,9 +38,14 @@ function clockTime(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** Formats a transcript for people at the width of the terminal: time, speaker and text of each segment. */
-export function transcriptText(segments: readonly SegmentResource[]): string {
-  const columns = process.stdout.columns ?? 100;
+/**
+ * Formats a transcript for people: time, speaker and text of each segment.
+ * @param columns by default the width of the terminal
+ */
+export function transcriptText(
+  segments: readonly Pick<SegmentResource, "start" | "end" | "speaker" | "text">[],
+  columns = process.stdout.columns ?? 100,
+): string {
   return segments
     .map(({ start, end, speaker, text }) => {
       const head = `${clockTime(start).padStart(7)} – ${clockTime(end).padEnd(7)}  ${printable(speaker)}  `;

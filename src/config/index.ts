@@ -5,6 +5,7 @@ export { loadSettings, readSettings, runtimeDirectoryOf, type SettingsSources } 
 export { readText } from "./read-value.ts";
 export { type ReloadedSettings, reloadSettings } from "./reload-settings.ts";
 export type { Settings } from "./schema.ts";
+export { readSecretFile, SecretFileError } from "./secret-file.ts";
 export { chooseSettingsFile, defaultSettingsFile } from "./settings-file.ts";
 export { settingsPage } from "./settings-page.ts";
 export { settingWarnings } from "./warnings.ts";

@@ -27,6 +27,9 @@ const server = group("Address, host names and TLS certificate of the API.", {
   hosts: list(
     "Host names by which clients reach the server (transcribe.example.org). IP addresses, localhost and the names in tls_certificate always work. A request with another name in its Host header is refused with 400. This protects against DNS rebinding, with which a web page could read answers by pointing its own name to this server.",
   ),
+  origins: list(
+    "Origins of web pages (https://notes.example.org, app://obsidian.md) that may call OpenAI's audio API under /v1 from a browser, with a key. Empty: none. The API under /api/public/v1 never allows other origins.",
+  ),
   trusted_proxies: list(
     "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server. Only their X-Forwarded-For and X-Forwarded-Proto headers are trusted to name the client.",
   ),
@@ -230,8 +233,38 @@ const compat = group("APIs for existing clients, see docs/compat.md.", {
   ),
 });
 
+const live = group("Live sessions, which transcribe sound while it arrives.", {
+  enabled: flag("Whether the server offers live sessions.", { default: true }),
+  sessions: integer(
+    "Live sessions at the same time. 0: as many as the machine serves without delay, by a measurement.",
+    { default: 0, range: [0, 1000] },
+  ),
+  idle_minutes: duration("minutes", "Minutes without sound after which a live session ends.", {
+    default: 10,
+    range: [1, 1440],
+  }),
+  wyoming: text(
+    "Address for clients of Wyoming, the voice protocol of Home Assistant, e.g. 0.0.0.0:10300; see docs/wyoming.md. The protocol has neither keys nor encryption, so it is for a trusted network only. Empty: off.",
+    {
+      needsRestart: true,
+      pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
+      form: "an address with a port such as 127.0.0.1:10300, or empty",
+    },
+  ),
+  wyoming_account: text(
+    "Name or id of the account for which Wyoming's clients transcribe. Its limits apply to all of them together.",
+  ),
+  wyoming_networks: list(
+    "Addresses and networks (10.0.0.5, 10.0.0.0/24) whose Wyoming clients may connect. By default only this machine.",
+    { default: ["127.0.0.0/8", "::1"] },
+  ),
+});
+
 const metrics = group("Metrics for Prometheus.", {
   remote: flag("Whether other machines may read /metrics. By default only this machine may.", { default: false }),
+  token_file: path(
+    "File with a token of at least 16 characters, readable by the server's user. Machines that send it (Authorization: Bearer TOKEN) may read /metrics without metrics.remote.",
+  ),
 });
 
 const webConsole = group("The web console, see console.md.", {
@@ -322,6 +355,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   models,
   fleet,
   compat,
+  live,
   metrics,
   console: webConsole,
   oidc,

@@ -4,7 +4,7 @@ import { writeQuantity } from "./units.ts";
 
 /** Returns warnings for settings that are valid but have no useful effect in combination. */
 export function settingWarnings(settings: Settings): SettingFault[] {
-  const { compat, console: webConsole, fetch, limits, oidc, retention, server } = settings;
+  const { compat, console: webConsole, fetch, limits, live, oidc, retention, server } = settings;
   // Settings that have no effect, or a different one than it seems.
   const rules: readonly [setting: string, applies: boolean, message: string][] = [
     ["fetch.allow", !fetch.enabled && fetch.allow.length > 0, "this has no effect while fetch.enabled is false"],
@@ -17,6 +17,21 @@ export function settingWarnings(settings: Settings): SettingFault[] {
       "compat.asr_key_account",
       compat.asr_key_account !== "" && compat.asr_networks.length === 0,
       "this has no effect: compat.asr_networks is empty, so every request needs a key",
+    ],
+    [
+      "live.wyoming_account",
+      live.wyoming_account !== "" && live.wyoming === "",
+      "this has no effect while live.wyoming is empty",
+    ],
+    [
+      "live.wyoming_networks",
+      live.wyoming_networks.length === 0 && live.wyoming !== "",
+      "this is empty, so no Wyoming client can connect",
+    ],
+    [
+      "live.wyoming_networks",
+      live.wyoming_networks.some((network) => !isLocal(network)) && isLocal(live.wyoming),
+      "live.wyoming is an address of this machine alone, so other machines cannot connect; listen on 0.0.0.0 for example",
     ],
     ["oidc.issuer", oidc.issuer !== "" && !webConsole.enabled, "this has no effect while console.enabled is false"],
     [
@@ -46,4 +61,9 @@ export function settingWarnings(settings: Settings): SettingFault[] {
     ],
   ];
   return rules.flatMap(([setting, applies, message]) => (applies ? [{ origin: null, setting, message }] : []));
+}
+
+/** Returns whether an address, a network or an address with a port is reachable from this machine alone. */
+function isLocal(text: string): boolean {
+  return /^(?:127\.|::1$|\[::1\]|localhost:)/.test(text);
 }

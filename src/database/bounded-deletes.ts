@@ -1,7 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import type { Writer } from "./database.ts";
-import type { audioUsage, checkpoints, correctedSegments, revisions, segments, speakerVoices } from "./schema.ts";
+import type {
+  audioUsage,
+  checkpoints,
+  correctedSegments,
+  liveSegments,
+  revisions,
+  segments,
+  speakerVoices,
+} from "./schema.ts";
 
 /** A table of which so many rows belong to a recording or an account that they are not deleted at once. */
 type LongTable =
@@ -10,7 +18,8 @@ type LongTable =
   | typeof revisions
   | typeof checkpoints
   | typeof audioUsage
-  | typeof speakerVoices;
+  | typeof speakerVoices
+  | typeof liveSegments;
 
 /**
  * Deletes up to `most` rows of a table, so that other writers wait only briefly.

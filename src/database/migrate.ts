@@ -24,6 +24,7 @@ import searchWords from "./migrations/0019-search-words.sql" with { type: "text"
 import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
 import audioTracks from "./migrations/0021-audio-tracks.sql" with { type: "text" };
 import uncertainSpeakers from "./migrations/0022-uncertain-speakers.sql" with { type: "text" };
+import live from "./migrations/0023-live.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -57,6 +58,7 @@ const migrations: readonly Migration[] = [
   { name: "0020-reruns", sql: reruns },
   { name: "0021-audio-tracks", sql: audioTracks },
   { name: "0022-uncertain-speakers", sql: uncertainSpeakers },
+  { name: "0023-live", sql: live },
 ];
 
 /** Names of all migrations, in order. */

@@ -5,6 +5,7 @@ import {
   fileFaults,
   fileStates,
   hindrances,
+  liveEnds,
   roles,
   standings,
   statuses,
@@ -492,4 +493,50 @@ export const rejectedVoices = sqliteTable(
   "rejected_voices",
   { recordingId: recordingReference(), voiceId: voiceReference() },
   (table) => [primaryKey({ columns: [table.recordingId, table.voiceId] })],
+);
+
+/**
+ * Live sessions that are kept: open ones, and those that became a recording, with whose deletion they disappear. Of a
+ * session that is not kept, nothing is stored.
+ */
+export const liveSessions = sqliteTable("live_sessions", {
+  id: text().primaryKey(),
+  accountId: accountReference(),
+  /** Workspace of the key; null for none, and after the session has become a recording. */
+  workspaceId: text().references(() => workspaces.id),
+  /** The recording that the session has become; null until then. */
+  recordingId: text().references(() => recordings.id, { onDelete: "cascade" }),
+  /** Who may resume the session: the id of the key, or another stable name. */
+  holder: text().notNull(),
+  /** JSON, see storedOptionsSchema in live/store/stored-options.ts. */
+  options: text().notNull(),
+  /** JSON object: names of speakers by their labels (`S1`). */
+  speakerNames: text().notNull(),
+  /** Number of samples before which all words are final. */
+  settledSamples: integer().notNull(),
+  /** Null while the session is open. */
+  endReason: text({ enum: liveEnds }),
+  createdAt: integer().notNull(),
+  endedAt: integer(),
+});
+
+/** Words of live sessions that are final, in the order of the session. */
+export const liveSegments = sqliteTable(
+  "live_segments",
+  {
+    sessionId: text()
+      .notNull()
+      .references(() => liveSessions.id, { onDelete: "cascade" }),
+    number: integer().notNull(),
+    /** Id of the turn. */
+    turn: text().notNull(),
+    startMilliseconds: integer().notNull(),
+    endMilliseconds: integer().notNull(),
+    /** The speaker's label is `S` and this number; null while the speaker is not known. */
+    speaker: integer(),
+    text: text().notNull(),
+    /** JSON array of words, see StoredWord in segments/segments.ts. */
+    words: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sessionId, table.number] })],
 );

@@ -70,6 +70,13 @@ export const hindrances = [
   ] as const),
   ...(["target_missing", "target_denied", "target_full", "unexpected"] as const),
 ] as const;
+
+/** Why a live session ended. See LiveEnd in live/contract.ts. */
+export const liveEnds = [
+  ...(["client", "disconnected", "idle", "too_long", "audio_used_up"] as const),
+  ...(["access", "disk_full", "engine", "stopping"] as const),
+] as const;
+
 /** The roles of people who sign in to the console, the most powerful first. */
 export const roles = ["operator", "member", "reader"] as const;
 

@@ -1,9 +1,9 @@
 import { Value } from "@sinclair/typebox/value";
-import { type OperationName, operations, type Params, type Result } from "../operations/index.ts";
+import { isLiveOperation, type OperationName, operations, type Params, type Result } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type EngineOptions, type ResolvedOptions, withDefaults } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
-import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
+import { type AttemptRecord, countExit, finalError, interruptedError, type Task } from "./task.ts";
 import { TaskQueue } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
 import type { EngineWorker } from "./worker.ts";
@@ -20,7 +20,8 @@ interface WaitingOperations {
 /**
  * Runs operations in worker processes and survives their crashes. When a worker exits, the engine starts another and
  * retries the interrupted operations, in that worker or another one. It kills a worker that is stuck. Operations start
- * in the order of their requests, so recordings that request one part at a time alternate (round robin).
+ * in the order of their requests, so recordings that request one part at a time alternate (round robin). Those of live
+ * sessions start first, and are not retried: their caller has newer sound by then.
  */
 export class Engine {
   readonly #options: ResolvedOptions;
@@ -97,7 +98,7 @@ export class Engine {
   /**
    * Runs one operation. Starts the workers that sleep.
    * @param record of earlier attempts
-   * @throws {EngineCrashError} when the worker crashes at this operation too often
+   * @throws {EngineCrashError} when the worker crashes at this operation too often; at a live operation, once
    * @throws {EngineOperationError} when the operation fails without harming the worker
    * @throws the signal's reason when it is aborted; the worker is requested to stop
    */
@@ -218,7 +219,7 @@ export class Engine {
     log.error({ event: "engine.worker_exited", ...how, trouble, operations: names });
     const retried = interrupted.filter((task) => {
       if (task.cancelled) return false;
-      const error = finalError(task);
+      const error = isLiveOperation(task.operation.name) ? interruptedError(task) : finalError(task);
       if (error !== null) task.settle({ error });
       task.stalled = false;
       return error === null;

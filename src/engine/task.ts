@@ -104,6 +104,11 @@ export function runsAlone({ crashes, kills }: Task): boolean {
   return crashes + kills >= MAX_ATTEMPTS - 1;
 }
 
+/** Returns the error of a live operation whose worker exited. */
+export function interruptedError({ operation }: Task): EngineCrashError {
+  return new EngineCrashError(`the worker exited while running ${operation.name}`);
+}
+
 /** Returns the error of an operation that has no attempt left; null when another attempt remains. */
 export function finalError({
   operation,

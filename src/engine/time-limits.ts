@@ -40,6 +40,9 @@ const kinds: { readonly [N in OperationName]: PaceKind<N> } = {
     firstPace: 0.01,
   },
   describeSpeakers: { audioSeconds: wholeRecording, firstPace: 0.01 },
+  transcribeLive: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
+  detectSpeech: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 0.5 },
+  embedSpeech: { audioSeconds: allSpans, firstPace: 1 },
   selfTest: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
 };
 

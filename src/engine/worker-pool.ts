@@ -84,7 +84,7 @@ export class WorkerPool {
   workerFor(task: Task): EngineWorker | null {
     let best: EngineWorker | null = null;
     for (const worker of this.#workersOf(task)) {
-      if (worker.accepts(task) && worker.freeLanes > (best?.freeLanes ?? 0)) best = worker;
+      if (worker.accepts(task) && worker.freeLanesFor(task) > (best?.freeLanesFor(task) ?? 0)) best = worker;
     }
     return best;
   }

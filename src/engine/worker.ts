@@ -85,8 +85,9 @@ export class EngineWorker {
     return this.#lanes.count;
   }
 
-  get freeLanes(): number {
-    return this.#lanes.free;
+  /** Returns the number of free lanes for an operation. */
+  freeLanesFor(task: Task): number {
+    return this.#lanes.freeFor(task);
   }
 
   /** Runs an operation, which the worker must accept. */
@@ -185,6 +186,7 @@ export class EngineWorker {
       this.#lastExit = null;
       this.#start = start;
       this.#lanes.count = start.lanes;
+      this.#lanes.sharesLanes = start.gpu !== undefined;
       this.#decoder.restart();
       const { log, timeLimits } = this.#options;
       const child = new WorkerProcess(start, this.#options, {

@@ -1,5 +1,6 @@
 import { type AttemptRecord, type Engine, EngineOperationError } from "../engine/index.ts";
 import {
+  isLiveOperation,
   isSpanOperation,
   type OperationName,
   type Params,
@@ -27,7 +28,7 @@ export interface FleetEngineOptions extends RemoteWorkersOptions {
 
 /**
  * Distributes the operations on spans of recordings to the workers of a fleet, and runs the other operations on this
- * machine. Operations start in the order of their requests. Few are published at a time, so that the recording queue
+ * machine. Operations start in the order of their requests, those of live sessions first. Few are published at a time, so that the recording queue
  * keeps deciding the order between accounts. The broker's queue is disposable: when the connection is lost, published
  * operations return to this queue. A result counts only while its operation is awaited.
  */
@@ -121,7 +122,10 @@ export class FleetEngine {
     signal: AbortSignal,
     record: AttemptRecord | null = null,
   ): Promise<Result<N>> {
-    if (!isSpanOperation(operation)) return this.#options.local.run(operation, params, signal, record);
+    const { local, workHere } = this.#options;
+    const isLive = isLiveOperation(operation);
+    // Live operations have lanes of their own on this machine.
+    if (!isSpanOperation(operation) || (isLive && workHere)) return local.run(operation, params, signal, record);
     signal.throwIfAborted();
     if (this.#isClosed) return Promise.reject(closedError());
     return new Promise<Result<N>>((resolve, reject) => {
@@ -151,7 +155,8 @@ export class FleetEngine {
         delivery: 0,
       };
       signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(pending);
+      const firstOther = isLive ? this.#waiting.findIndex((other) => !isLiveOperation(other.operation)) : -1;
+      this.#waiting.splice(firstOther < 0 ? this.#waiting.length : firstOther, 0, pending);
       this.#dispatch();
     });
   }

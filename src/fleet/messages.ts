@@ -75,9 +75,18 @@ export const workSchema = Type.Object({
   id: token,
   coordinator: token,
   operation: Type.Union(
-    (["detectBlock", "detectLanguage", "transcribe", "embedBlock", "embedSentences"] as const).map((name) =>
-      Type.Literal(name),
-    ),
+    (
+      [
+        "detectBlock",
+        "detectLanguage",
+        "transcribe",
+        "embedBlock",
+        "embedSentences",
+        "transcribeLive",
+        "detectSpeech",
+        "embedSpeech",
+      ] as const
+    ).map((name) => Type.Literal(name)),
   ),
   /** The operation's parameters without paths: `area` and `model` are the worker's own. */
   params: Type.Record(Type.String(), Type.Unknown()),

@@ -87,7 +87,8 @@ export async function acceptResult(
   if (!Value.Check(operations[operation].result, outcome.result)) {
     throw new MessageError(`the result of ${operation} does not match its schema`);
   }
-  if (operation === "transcribe" && !isWithinRecording(outcome.result as Result<"transcribe">, params)) {
+  const hasWords = operation === "transcribe" || operation === "transcribeLive";
+  if (hasWords && !isWithinRecording(outcome.result as Result<"transcribe" | "transcribeLive">, params)) {
     throw new MessageError(`the result of ${operation} has words outside the recording`);
   }
   const { outputs } = dataOf(operation, params);
@@ -110,7 +111,7 @@ export async function acceptResult(
 const PADDING_SECONDS = 30;
 
 /** Returns whether all words end about the recording. Later steps reserve memory for the times of words. */
-function isWithinRecording({ words }: Result<"transcribe">, { area }: Params<SpanOperation>): boolean {
+function isWithinRecording({ words }: Pick<Result<"transcribe">, "words">, { area }: Params<SpanOperation>): boolean {
   const end = area.pcm.sampleCount / SAMPLE_RATE + PADDING_SECONDS;
   return words.every(({ startSeconds, endSeconds }) => startSeconds <= end && endSeconds <= end);
 }

@@ -1,11 +1,13 @@
 export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
-export { parseNetworks } from "./shared/client.ts";
+export * as sockets from "./shared/accept-socket.ts";
 export { type Credentials, readCredentials } from "./shared/credentials.ts";
 export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
 export { parseHostNames } from "./shared/hosts.ts";
+export * as live from "./shared/live/index.ts";
+export { parseOrigins } from "./shared/origins.ts";
 export {
   decodeCursor,
   encodeCursor,

@@ -120,6 +120,11 @@ export class CreateLimits {
     };
   }
 
+  /** Takes a place for a live session that an earlier server admitted, whatever the limits are now. */
+  readmit(account: Pick<Account, "id">): CreatePlace {
+    return this.#take(account.id, () => {});
+  }
+
   /** Gives free places to waiting requests. Call it when a recording has ended. */
   serveWaiting(): void {
     for (const waiting of this.#waiting.values()) for (const take of waiting) take();

@@ -38,6 +38,8 @@ interface Creation {
   readonly also?: (writer: Writer, recording: Recording) => void;
   /** Called in the tick of the insertion. */
   readonly onCreated?: () => void;
+  /** Whether the create was counted before, and its limits were checked then; false by default. */
+  readonly isCounted?: boolean;
 }
 
 /**
@@ -77,7 +79,7 @@ export class RecordingIntake {
   create(
     { account, workspaceId, requireAccess }: Sender,
     { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
-    { place, also = () => {}, onCreated = () => {} }: Creation,
+    { place, also = () => {}, onCreated = () => {}, isCounted = false }: Creation,
   ): Promise<Recording> {
     const { library, usage, queue, now } = this.#services;
     return library.create({
@@ -93,10 +95,10 @@ export class RecordingIntake {
       audioPath: source.type === "file" ? source.file.path : null,
       check() {
         requireAccess();
-        place.requireLimits();
+        if (!isCounted) place.requireLimits();
       },
       also(writer, created) {
-        usage.spendCreate(writer, account.id, now());
+        if (!isCounted) usage.spendCreate(writer, account.id, now());
         also(writer, created);
       },
       onCreated(recording) {

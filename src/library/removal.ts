@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { eq } from "drizzle-orm";
 import { type Account, deleteAccount } from "../accounts/index.ts";
-import type { Store } from "../database/index.ts";
+import { deleteSome, type Store, tables, transact } from "../database/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import type { DataDirectory } from "../storage/index.ts";
 import { auditorOf, type Operator } from "./viewer.ts";
@@ -43,6 +44,8 @@ interface AccountRemovalServices extends RemovalServices {
 
 /** Number of recordings removed before a pause. */
 const RECORDINGS_AT_ONCE = 20;
+/** Number of rows of words of live sessions that are removed at once. */
+const ROWS_AT_ONCE = 100;
 
 /**
  * Removes an account with its keys, workspaces, recordings and transcripts; its recordings in progress are cancelled,
@@ -59,6 +62,7 @@ export async function removeAccount(
   const { store, recordings, now } = services;
   let removed = 0;
   await deleteAccount(store, account, auditorOf(operator, now()), async () => {
+    await removeLiveSessions(services, account.id);
     for (;;) {
       const ids = recordings.deleteSomeOf(account.id, RECORDINGS_AT_ONCE);
       if (ids.length === 0) return;
@@ -69,4 +73,17 @@ export async function removeAccount(
     }
   });
   return removed;
+}
+
+/** Removes the live sessions of an account. A server that has one finds its row gone within seconds, and ends it. */
+async function removeLiveSessions({ store, dataDirectory }: AccountRemovalServices, accountId: string): Promise<void> {
+  const { liveSegments, liveSessions } = tables;
+  const isOfAccount = eq(liveSessions.accountId, accountId);
+  for (const { id } of store.select({ id: liveSessions.id }).from(liveSessions).where(isOfAccount).all()) {
+    await dataDirectory.liveFilesOf(id).remove();
+    const removeSome = () =>
+      transact(store, (writer) => deleteSome(writer, liveSegments, eq(liveSegments.sessionId, id), ROWS_AT_ONCE));
+    while (removeSome()) await sleep(1);
+    store.delete(liveSessions).where(eq(liveSessions.id, id)).run();
+  }
 }

@@ -19,7 +19,7 @@ export interface TurnRules {
   readonly silenceSeconds: number;
 }
 
-/** The choices of a client for a session. All but `keep` and `format` may change between turns. */
+/** The choices of a client for a session. All but `keep` may change between turns; `format` before the first sound. */
 export interface LiveOptions {
   readonly format: LiveFormat;
   /** Language that the client pinned, ISO 639; null for language detection. */
@@ -129,16 +129,16 @@ export class LiveError extends Error {
 /** Receives the events of a session, in order. Must not throw. */
 export type LiveListener = (event: LiveEvent) => void;
 
-/** A session with its client. */
+/** A session with its client. Calls other than the ends throw `unknown_session` once the session ends by itself. */
 export interface LiveSession {
   /** UUID v7. */
   readonly id: string;
   readonly options: LiveOptions;
   /**
-   * Changes options from the next turn on.
-   * @throws {LiveError} `bad_option`
+   * Changes options from the next turn on, and the format before the first sound.
+   * @throws {LiveError} `bad_option`, also for a format after the first sound
    */
-  update(options: Partial<Omit<LiveOptions, "keep" | "format">>): void;
+  update(options: Partial<Omit<LiveOptions, "keep">>): void;
   /** Takes sound in the session's format. It is stored before the call returns. @throws {LiveError} `too_fast` */
   write(sound: Uint8Array): void;
   /** Ends the turn with the sound so far. @throws {LiveError} `empty_turn` */
@@ -151,6 +151,8 @@ export interface LiveSession {
   end(): Promise<void>;
   /** The connection is lost. The session can be resumed for two minutes, then it ends. */
   detach(): void;
+  /** The client has left and does not resume: the session ends. Words that nobody gets are not recognized. */
+  leave(): void;
 }
 
 /** The account and workspace of a session, and who may resume it. */
@@ -182,6 +184,6 @@ export interface LiveSessions {
    * @throws {LiveError} `unknown_session`, `in_use`
    */
   resume(sender: LiveSender, id: string, fromSegment: number, listener: LiveListener): ResumedSession;
-  /** Number of open sessions, and of those that the machine serves at the same time. */
+  /** Number of open sessions, and of those that the machine serves at the same time: 0 if `live.enabled` is off. */
   status(): { readonly open: number; readonly places: number };
 }

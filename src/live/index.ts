@@ -13,3 +13,6 @@ export {
   type ResumedSession,
   type TurnRules,
 } from "./contract.ts";
+export { LiveService } from "./service/live-service.ts";
+export type { LiveServices } from "./service/services.ts";
+export { type LiveText, liveTextOf, wasLive } from "./store/index.ts";

@@ -1,10 +1,10 @@
-import { BLOCK_SECONDS, blockCount } from "../blocks/index.ts";
-import { chunkAudioSeconds, SAMPLE_RATE, type WorkArea } from "../timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, WINDOW_SAMPLES } from "../blocks/index.ts";
+import { chunkAudioSeconds, SAMPLE_RATE, secondsOf, type WorkArea } from "../timeline/index.ts";
 import type { OperationName, Params } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
 export interface CompletedOperation {
-  readonly step: "detect" | "language" | "transcribe" | "diarize";
+  readonly step: "detect" | "language" | "transcribe" | "diarize" | LiveStep;
   /** `cpu`, or the backend of the GPU in lower case. Only the recognizer computes on a GPU. */
   readonly device: string;
   /** Label of the GPU; empty where the CPU computed. */
@@ -15,6 +15,9 @@ export interface CompletedOperation {
   readonly audioSeconds: number;
 }
 
+/** Steps of live sessions. They read the same audio several times, so they would falsify the speed of the other steps. */
+type LiveStep = "live_detect" | "live_transcribe" | "live_diarize";
+
 /** All operations except self-tests, which are not counted. */
 export type CountedOperation = Exclude<OperationName, "selfTest">;
 
@@ -22,6 +25,13 @@ interface WorkKind<N extends CountedOperation> {
   readonly step: CompletedOperation["step"];
   readonly audioSeconds: (params: Params<N>) => number;
 }
+
+/** Steps that the recognizer computes. */
+const stepsOfRecognizer: ReadonlySet<CompletedOperation["step"]> = new Set([
+  "language",
+  "transcribe",
+  "live_transcribe",
+]);
 
 const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
@@ -34,6 +44,12 @@ const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
   describeSpeakers: { step: "diarize", audioSeconds: none },
   embedSentences: { step: "diarize", audioSeconds: none },
   compareSentences: { step: "diarize", audioSeconds: none },
+  transcribeLive: { step: "live_transcribe", audioSeconds: ({ span }) => secondsOf(span) },
+  detectSpeech: { step: "live_detect", audioSeconds: () => WINDOW_SAMPLES / SAMPLE_RATE },
+  embedSpeech: {
+    step: "live_diarize",
+    audioSeconds: ({ spans }) => spans.reduce((sum, span) => sum + secondsOf(span), 0),
+  },
 };
 
 /** The device of a worker's recognizer. */
@@ -51,8 +67,7 @@ export function describeWork<N extends CountedOperation>(
   { speechDevice, gpu }: SpeechDevice,
 ): Omit<CompletedOperation, "seconds"> {
   const { step, audioSeconds } = kinds[operation];
-  const isOfRecognizer = step === "language" || step === "transcribe";
-  const where = isOfRecognizer ? { device: speechDevice, gpu } : { device: "cpu", gpu: "" };
+  const where = stepsOfRecognizer.has(step) ? { device: speechDevice, gpu } : { device: "cpu", gpu: "" };
   return { step, ...where, audioSeconds: audioSeconds(params) };
 }
 

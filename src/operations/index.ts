@@ -13,6 +13,8 @@ export {
   type GpuFailure,
   type GpuMemory,
   gpuSchema,
+  isLiveOperation,
+  type LiveOperation,
   type OperationName,
   operations,
   type Params,

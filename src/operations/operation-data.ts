@@ -7,7 +7,7 @@ import {
   windowSample,
 } from "../blocks/index.ts";
 import { embeddedPart, SAMPLE_RATE, type Span, transcribedSpans } from "../timeline/index.ts";
-import type { OperationName, Params } from "./protocol.ts";
+import type { LiveOperation, OperationName, Params } from "./protocol.ts";
 
 /** The items of a work area that an operation reads and writes. */
 interface OperationData {
@@ -18,7 +18,7 @@ interface OperationData {
 /** Operations on a short span of a recording. They can run where only the items of `dataOf` are. */
 export type SpanOperation = Extract<
   OperationName,
-  "detectBlock" | "detectLanguage" | "transcribe" | "embedBlock" | "embedSentences"
+  "detectBlock" | "detectLanguage" | "transcribe" | "embedBlock" | "embedSentences" | LiveOperation
 >;
 
 const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => OperationData } = {
@@ -39,6 +39,9 @@ const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => 
     ],
     outputs: [{ kind: "sentences", block }],
   }),
+  transcribeLive: ({ span }) => ({ inputs: [pcmOfSpan(span)], outputs: [] }),
+  detectSpeech: ({ endSample }) => ({ inputs: [pcmOfWindow(endSample)], outputs: [] }),
+  embedSpeech: ({ spans }) => ({ inputs: spans.map(pcmOfSpan), outputs: [] }),
 };
 
 /** Returns whether an operation can run where only its data is. */
@@ -62,6 +65,12 @@ function pcmOfSpan({ startSeconds, endSeconds }: Span): WorkItem {
   const firstSample = Math.max(0, Math.floor(startSeconds * SAMPLE_RATE));
   const end = Math.ceil(endSeconds * SAMPLE_RATE);
   return { kind: "pcm", firstSample, sampleCount: end - firstSample };
+}
+
+/** Returns the samples of the window that ends at a sample; at the start of a session there are fewer. */
+function pcmOfWindow(endSample: number): WorkItem {
+  const firstSample = Math.max(0, endSample - WINDOW_SAMPLES);
+  return { kind: "pcm", firstSample, sampleCount: endSample - firstSample };
 }
 
 function pcmOfSentence(sentence: Span): WorkItem {

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { WINDOW_FRAMES } from "../blocks/index.ts";
 import { chunkSchema, spanSchema, turnSchema, wordSchema, workAreaSchema } from "../timeline/index.ts";
 
 /** The messages between server and worker, and the operations that a worker runs. */
@@ -11,6 +12,10 @@ function operation<P extends TSchema, R extends TSchema>(params: P, result: R) {
 }
 
 const none = Type.Object({});
+
+/** Maximum number of spans of a voice, and of the numbers of its embedding. A machine of a fleet may send anything. */
+const MAX_VOICE_SPANS = 100;
+const MAX_EMBEDDING = 4096;
 
 /** Path of the encoder in ONNX form, where that form replaces the model's own encoder. */
 const encoder = Type.Optional(path);
@@ -101,6 +106,43 @@ export const operations = {
       ),
     }),
   ),
+  /**
+   * Transcribes a span of a live session, of at most 30 s, in one fast pass. The session's PCM may grow meanwhile: the
+   * area's `sampleCount` is the number of samples at the time of the request. Words have times from the start of the PCM.
+   */
+  transcribeLive: operation(
+    Type.Object({
+      area: workAreaSchema,
+      span: spanSchema,
+      model: path,
+      encoder,
+      /** The model's code. */
+      language: Type.String(),
+      /** Names and terms to expect. */
+      vocabulary: Type.Optional(Type.String()),
+      /** Whether the span will not grow: its words are final, so the pass may take longer to find them. */
+      isLast: Type.Boolean(),
+    }),
+    Type.Object({ words: Type.Array(wordSchema) }),
+  ),
+  /**
+   * Returns the probability that anyone speaks, for each frame of the segmentation window that ends at `endSample`. The
+   * first frame starts `WINDOW_SAMPLES` before, which may be before the first sample.
+   */
+  detectSpeech: operation(
+    Type.Object({ area: workAreaSchema, endSample: Type.Integer({ minimum: 1 }) }),
+    Type.Object({
+      probabilities: Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
+        minItems: WINDOW_FRAMES,
+        maxItems: WINDOW_FRAMES,
+      }),
+    }),
+  ),
+  /** Returns the embedding of the voice in spans of one speaker, without its channel component, of unit length. */
+  embedSpeech: operation(
+    Type.Object({ area: workAreaSchema, spans: Type.Array(spanSchema, { minItems: 1, maxItems: MAX_VOICE_SPANS }) }),
+    Type.Object({ embedding: Type.Array(Type.Number(), { maxItems: MAX_EMBEDDING }) }),
+  ),
   /** Self-test: runs silence through the models of speaker diarization, and through a speech model if one is named. */
   selfTest: operation(Type.Object({ model: Type.Optional(path) }), none),
 } as const;
@@ -108,6 +150,14 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 export type Params<N extends OperationName> = Static<(typeof operations)[N]["params"]>;
 export type Result<N extends OperationName> = Static<(typeof operations)[N]["result"]>;
+
+/** Operations of live sessions, for whose results people wait. */
+const liveOperations = ["transcribeLive", "detectSpeech", "embedSpeech"] as const satisfies OperationName[];
+export type LiveOperation = (typeof liveOperations)[number];
+
+export function isLiveOperation(operation: OperationName): operation is LiveOperation {
+  return liveOperations.some((live) => live === operation);
+}
 
 const operationNames = Object.fromEntries(Object.keys(operations).map((name) => [name, name])) as {
   [N in OperationName]: N;

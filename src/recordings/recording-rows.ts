@@ -167,6 +167,7 @@ export class RecordingRows {
       if (deleteSegments(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCorrections(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCheckpoints(transaction, id, ROWS_AT_ONCE)) return true;
+      if (deleteLiveSegments(transaction, id, ROWS_AT_ONCE)) return true;
       // A file whose results are not written yet keeps its row without the recording, so that it is not taken again.
       transaction
         .delete(folderFiles)
@@ -217,3 +218,14 @@ const deleteCorrections = (writer: Writer, id: string, most: number) =>
 
 const deleteCheckpoints = (writer: Writer, id: string, most: number) =>
   deleteSome(writer, tables.checkpoints, eq(tables.checkpoints.recordingId, id), most);
+
+/** Deletes words of the live session that has become a recording. The session's row is deleted with the record. */
+function deleteLiveSegments(writer: Writer, id: string, most: number): boolean {
+  const { liveSegments, liveSessions } = tables;
+  const session = writer
+    .select({ id: liveSessions.id })
+    .from(liveSessions)
+    .where(eq(liveSessions.recordingId, id))
+    .get();
+  return session !== undefined && deleteSome(writer, liveSegments, eq(liveSegments.sessionId, session.id), most);
+}

@@ -1,3 +1,4 @@
+import { values } from "../database/index.ts";
 import { type MachineTroubleKind, machineTroubles } from "../disk/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type FolderOverview, hindranceKinds } from "../folders/index.ts";
@@ -6,6 +7,7 @@ import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
 import type { DiskUsage } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
+import { wyomingErrorCodes } from "../wyoming/index.ts";
 
 /** The parts of a server whose state the metrics show. */
 export interface MeasuredParts {
@@ -21,12 +23,21 @@ export interface MeasuredParts {
   readonly fleet?: MetricSources["fleet"];
   /** Returns the watched folders; nothing is watched if it is left out. */
   readonly folders?: () => FolderOverview;
+  /** Returns the live sessions; there are none if it is left out. */
+  readonly live?: MetricSources["live"];
   readonly now: () => number;
 }
 
 /** Creates the metrics of a server. @param machine its name in its fleet; null if it works alone */
 export function createMetrics(machine: string | null): Metrics {
-  return new Metrics({ version: programVersion, refusalCodes: errorCodes, failures: failureKinds, machine });
+  return new Metrics({
+    version: programVersion,
+    refusalCodes: errorCodes,
+    wyomingErrorCodes,
+    failures: failureKinds,
+    liveEnds: values.liveEnds,
+    machine,
+  });
 }
 
 /** Returns the sources of metrics: values are read from the server's parts on demand. */
@@ -53,6 +64,7 @@ export function metricSources(parts: MeasuredParts): MetricSources {
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
+    live: () => parts.live?.() ?? { open: 0, places: 0 },
     certificateEndsAt: parts.certificateEndsAt,
     folders() {
       const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};

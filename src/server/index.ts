@@ -1,4 +1,5 @@
 export { createMetrics, type MeasuredParts, metricSources } from "./create-metrics.ts";
+export { type DecodedFile, decodeFile, type LocalDecode } from "./decode-file.ts";
 export { fleetIdentity } from "./fleet-coordinator.ts";
 export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";

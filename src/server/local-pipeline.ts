@@ -1,5 +1,4 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
@@ -20,6 +19,7 @@ import { requireCpuVariantOf, startSpeechEngine } from "./speech-models.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeFile } from "./transcribe-file.ts";
+import { userCache } from "./user-cache.ts";
 
 /** The pipeline and its worker without a server; disposing removes its temporary data. */
 export interface LocalPipeline extends AsyncDisposable {
@@ -108,19 +108,4 @@ function requireOwnModel({ id, path }: SpeechModel): void {
   throw new StartError(
     `${id} is installed in a data directory that users other than root may change (${theirs.path}), so root does not load it: run this as another user, or name a file that belongs to root with --model`,
   );
-}
-
-/**
- * Returns the user's cache directory (XDG base directories), and creates it if needed.
- * @returns null for a user without a writable home
- */
-function userCache({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | null {
-  const path = join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "transcribe");
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return path;
-  } catch {
-    return null;
-  }
 }

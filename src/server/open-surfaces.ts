@@ -1,6 +1,7 @@
 import { originOf } from "../api-contract/index.ts";
 import { createConsole } from "../console/index.ts";
 import { FolderWatcher, ownPlaces } from "../folders/index.ts";
+import { LiveService } from "../live/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
 import { programVersion } from "../program/index.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
@@ -14,9 +15,11 @@ import type { ServerQueue } from "./start-queue.ts";
 export type ServerSurfaces = ReturnType<typeof openSurfaces>;
 
 const MINUTE = 60_000;
+/** Live sessions at the same time where nothing was measured yet. */
+const UNMEASURED_PLACES = 2;
 
 /**
- * Serves the APIs and the console, and prepares the watched folders.
+ * Serves the APIs, the console and live sessions, and prepares the watched folders.
  * @param settingsFile the file of the settings, which is in no watched folder
  * @throws {StartError} if the address is in use
  */
@@ -37,10 +40,22 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     own: () => ownPlaces(running.values, settingsFile),
     clock: () => performance.now(),
   });
+  const live = new LiveService({
+    ...data,
+    ...queued,
+    intake,
+    engine: engine.local,
+    models: engine.models,
+    settings: () => running.values.live,
+    limits: () => running.values.limits,
+    measuredPlaces: () => UNMEASURED_PLACES,
+    metrics: data.metrics.live,
+    clock: () => performance.now(),
+  });
   const models = compatModels(data.speech, data.modelInUse);
   const consoleSwitch = new ConsoleSwitch(
     () => running.values.console.enabled,
-    () => openConsole(data, engine, queued, { creator, models }),
+    () => openConsole(data, engine, queued, { creator, models, live }),
   );
   consoleSwitch.follow();
   const stopping = new AbortController();
@@ -53,6 +68,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     address: settings.server,
     intake,
     creator,
+    live,
     surfaces: [consoleSwitch],
     lastUse: data.keyUsage,
   });
@@ -75,6 +91,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   return {
     origin,
     folders,
+    live,
     consoleSwitch,
     writeState,
     renewCertificate,
@@ -85,6 +102,8 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     },
     async [Symbol.asyncDispose]() {
       await folders.stop();
+      // Closed before the server, so that clients learn that their sessions are suspended.
+      await live.stop();
       clearInterval(certificateTimer);
       // Closed before the server, because some of the console's responses never end and would delay the server's stop.
       await consoleSwitch.close();
@@ -93,7 +112,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   };
 }
 
-type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models">;
+type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models" | "live">;
 
 function openConsole(data: ServerData, { local, fleet }: ServerEngine, queued: ServerQueue, parts: ConsoleParts) {
   const { recordings, running, files } = data;

@@ -1,5 +1,7 @@
+import { type Networks, parseNetworks } from "../addresses/index.ts";
 import {
   type ReloadedSettings,
+  readSecretFile,
   reloadSettings,
   type SettingFault,
   type Settings,
@@ -7,22 +9,29 @@ import {
   withoutPassword,
 } from "../config/index.ts";
 import { checkIssuer, readClientSecret } from "../console/index.ts";
-import { parseHostNames, parseNetworks } from "../http/index.ts";
+import { parseHostNames, parseOrigins } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
 import { parseSignInRules } from "../users/index.ts";
+import { parseListenAddress } from "../wyoming/index.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
 interface ParsedSettings {
   /** Non-public addresses that links may point to. */
   readonly allow: AllowList;
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
-  readonly proxies: ReturnType<typeof parseNetworks>;
+  readonly proxies: Networks;
   /** Host names that requests may be sent to. */
   readonly hosts: ReadonlySet<string>;
   /** Networks whose requests to the API of whisper-asr-webservice need no key. */
-  readonly asrNetworks: ReturnType<typeof parseNetworks>;
+  readonly asrNetworks: Networks;
+  /** Networks whose Wyoming clients may connect. */
+  readonly wyomingNetworks: Networks;
+  /** Origins of pages that may call OpenAI's audio API. */
+  readonly origins: ReturnType<typeof parseOrigins>;
+  /** Token with which other machines may read the metrics; null for none. */
+  readonly metricsToken: string | null;
 }
 
 /**
@@ -66,18 +75,38 @@ function parseSettings(settings: Settings): ParsedSettings {
     proxies: parseNetworks(settings.server.trusted_proxies),
     hosts: parseHostNames(settings.server.hosts).add(settings.server.host.toLowerCase()),
     asrNetworks: parseNetworks(settings.compat.asr_networks),
+    wyomingNetworks: parseNetworks(settings.live.wyoming_networks),
+    origins: parseOrigins(settings.server.origins),
+    metricsToken: readMetricsToken(settings.metrics.token_file),
   };
+}
+
+/** Minimum length of the token, which nobody may guess. */
+const MIN_TOKEN_CHARACTERS = 16;
+
+/** @throws {Error} that names the fault of the token's file */
+function readMetricsToken(file: string): string | null {
+  const token = readSecretFile(file, "the token");
+  if (token === null || token.length >= MIN_TOKEN_CHARACTERS) return token;
+  throw new Error(`${file} must contain a token of at least ${MIN_TOKEN_CHARACTERS} characters`);
 }
 
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
-export function settingFaults({ compat, engine, fetch, oidc, server }: Settings): SettingFault[] {
+export function settingFaults({ compat, engine, fetch, live, metrics, oidc, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
     ...faultOf("server.trusted_proxies", () => parseNetworks(server.trusted_proxies)),
     ...faultOf("compat.asr_networks", () => parseNetworks(compat.asr_networks)),
+    ...(live.wyoming === "" ? [] : faultOf("live.wyoming", () => parseListenAddress(live.wyoming))),
+    ...(live.wyoming !== "" && live.wyoming_account === ""
+      ? [fault("live.wyoming", "set live.wyoming_account, too")]
+      : []),
+    ...faultOf("live.wyoming_networks", () => parseNetworks(live.wyoming_networks)),
+    ...faultOf("server.origins", () => parseOrigins(server.origins)),
+    ...faultOf("metrics.token_file", () => readMetricsToken(metrics.token_file)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),
     ...faultOf("oidc.rules", () => parseSignInRules(oidc.rules)),

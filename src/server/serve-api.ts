@@ -29,7 +29,16 @@ type ServedParts = CreatorParts &
   Pick<IntakeParts, "readiness"> &
   Omit<
     AppOptions,
-    "limits" | "languages" | "metricsRemote" | "readiness" | "warning" | "secure" | "compat" | "asrNetworks"
+    | "limits"
+    | "languages"
+    | "metricsRemote"
+    | "metricsToken"
+    | "origins"
+    | "readiness"
+    | "warning"
+    | "secure"
+    | "compat"
+    | "asrNetworks"
   > & {
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
@@ -71,6 +80,8 @@ export function serveApi({ address, certificate, ...parts }: ServedParts): Retur
     compat: () => running.values.compat,
     asrNetworks: () => running.parsed.asrNetworks,
     metricsRemote: () => running.values.metrics.remote,
+    metricsToken: () => running.parsed.metricsToken,
+    origins: () => running.parsed.origins,
     readiness: () => readiness.trouble(),
     warning: () => readiness.warning(),
     secure: certificate !== null,

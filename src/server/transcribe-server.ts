@@ -3,7 +3,8 @@ import type { Logger } from "../telemetry/index.ts";
 import { hourlyChores } from "./chores.ts";
 import { metricSources } from "./create-metrics.ts";
 import { openData, type ServerData } from "./open-data.ts";
-import { openSurfaces } from "./open-surfaces.ts";
+import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
+import { openWyoming } from "./open-wyoming.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
 
@@ -34,7 +35,8 @@ export interface TranscribeServer {
   stop(): Promise<void>;
 }
 
-const MINUTE = 60_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** Interval after which a failed write of the server state file is retried. */
 const STATE_FILE_RETRY_MILLISECONDS = 10_000;
@@ -58,10 +60,11 @@ export async function startTranscribeServer(
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine));
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
-  stack.defer(startChores(data, queued));
+  stack.use(await openWyoming(data, surfaces.live));
+  stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;
-  const { origin, folders, consoleSwitch } = surfaces;
+  const { origin, folders, live, consoleSwitch } = surfaces;
   metrics.observe(
     metricSources({
       ...data,
@@ -71,9 +74,11 @@ export async function startTranscribeServer(
       stalled: () => queue.stalled(),
       fleet: () => engine.fleet?.status() ?? null,
       folders: () => folders.overview(),
+      live: () => live.status(),
     }),
   );
   folders.start();
+  live.start();
   surfaces.writeState();
   log.info({ event: "server.listening", origin, recovered });
 
@@ -95,7 +100,7 @@ export async function startTranscribeServer(
     async stop() {
       surfaces.refuse();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
-      await Promise.all([queue.stop(), folders.stop()]);
+      await Promise.all([queue.stop(), folders.stop(), live.stop()]);
       await stages.disposeAsync();
       log.info({ event: "server.stopped" });
     },
@@ -103,8 +108,13 @@ export async function startTranscribeServer(
 }
 
 /** Starts the periodic tasks. @returns a function that stops them */
-function startChores(data: ServerData, { library, events, removal }: ServerQueue): () => void {
+function startChores(
+  data: ServerData,
+  { library, events, removal }: ServerQueue,
+  { live }: Pick<ServerSurfaces, "live">,
+): () => void {
   const { chores, keyUsage, stateFile, store, running, now } = data;
+  chores.every(SECOND, "live sessions", () => live.check());
   chores.every(MINUTE, "last use of keys", () => keyUsage.flush());
   // Ends that an earlier server did not deliver, or that a full disk delayed.
   chores.run("ends of recordings", () => events.deliver());

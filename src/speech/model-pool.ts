@@ -2,11 +2,24 @@ import type { DecoderWork } from "../operations/index.ts";
 import { GpuError } from "./gpu-error.ts";
 import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/index.ts";
 
+/**
+ * What a recognizer is for. Live sessions have recognizers of their own on the CPU: data that a short pass leaves in one
+ * would change the words of recordings. On a GPU, each pass computes the whole window.
+ */
+export type RecognizerUse = "recordings" | "live";
+
+interface IdleRecognizer {
+  readonly recognizer: Recognizer;
+  /** Path of its encoder. */
+  readonly encoder: string | undefined;
+  readonly use: RecognizerUse;
+}
+
 interface LoadedModel {
   readonly model: RecognizerModel;
-  /** Unused recognizers (about 80 MB each for Whisper base), kept for reuse, each with the path of its encoder. */
-  readonly idle: { readonly recognizer: Recognizer; readonly encoder: string | undefined }[];
-  /** Encoder of the latest job. */
+  /** Unused recognizers (about 80 MB each for Whisper base), kept for reuse. */
+  idle: IdleRecognizer[];
+  /** Encoder of the latest job for a recording. */
   encoder: EncoderOptions | undefined;
   users: number;
   /** Whether the model is freed as soon as its last user has finished. */
@@ -38,6 +51,7 @@ export class ModelPool {
    * Runs a job with a recognizer of the model.
    * @param encoder replaces the model's own encoder on the CPU, which is the fallback when it cannot be used; ignored
    *   on a GPU, whose own encoder is far faster
+   * @param use of the recognizer; ignored on a GPU
    * @throws {GpuError} when the GPU fails; the signal's reason when it is aborted before the job starts
    */
   async use<T>(
@@ -45,9 +59,10 @@ export class ModelPool {
     signal: AbortSignal,
     job: (recognizer: Recognizer) => Promise<T>,
     encoder?: EncoderOptions,
+    use: RecognizerUse = "recordings",
   ): Promise<T> {
     signal.throwIfAborted();
-    if (!this.#usesGpu) return await this.#run(path, signal, job, encoder);
+    if (!this.#usesGpu) return await this.#run(path, signal, job, encoder, use);
     // The file may be damaged, so that only a lack of memory counts as a failure of the GPU.
     this.#load(path, ({ failure }) => failure.outOfMemory);
     try {
@@ -72,20 +87,21 @@ export class ModelPool {
     signal: AbortSignal,
     job: (recognizer: Recognizer) => Promise<T>,
     encoder?: EncoderOptions,
+    use: RecognizerUse = "recordings",
   ): Promise<T> {
     const loaded = this.#get(path);
     loaded.unwanted = false;
-    loaded.encoder = encoder;
+    if (use === "recordings") loaded.encoder = encoder;
     loaded.users += 1;
     try {
-      const recognizer = this.#takeRecognizer(path, loaded, encoder);
+      const recognizer = this.#takeRecognizer(path, loaded, encoder, use);
       const abort = () => recognizer.abort();
       signal.addEventListener("abort", abort, { once: true });
       try {
         return await job(recognizer);
       } finally {
         signal.removeEventListener("abort", abort);
-        loaded.idle.push({ recognizer, encoder: encoder?.path });
+        loaded.idle.push({ recognizer, encoder: encoder?.path, use });
       }
     } finally {
       loaded.users -= 1;
@@ -93,7 +109,7 @@ export class ModelPool {
     }
   }
 
-  /** Returns the encoder of a model's latest job, with which another job needs no further recognizer. */
+  /** Returns the encoder of a model's latest job for a recording, with which another job needs no further recognizer. */
   latestEncoderOf(path: string): EncoderOptions | undefined {
     return this.#loaded.get(path)?.encoder;
   }
@@ -115,17 +131,24 @@ export class ModelPool {
     const known = this.#loaded.get(path);
     if (known !== undefined) return known;
     const model = this.#retryAfterFreeing(path, () => this.#open(path));
-    const loaded = { model, idle: [], encoder: undefined, users: 0, unwanted: false };
+    const loaded: LoadedModel = { model, idle: [], encoder: undefined, users: 0, unwanted: false };
     this.#loaded.set(path, loaded);
     return loaded;
   }
 
-  #takeRecognizer(path: string, loaded: LoadedModel, encoder: EncoderOptions | undefined): Recognizer {
-    const index = loaded.idle.findIndex((idle) => idle.encoder === encoder?.path);
+  #takeRecognizer(
+    path: string,
+    loaded: LoadedModel,
+    encoder: EncoderOptions | undefined,
+    use: RecognizerUse,
+  ): Recognizer {
+    const index = loaded.idle.findIndex((idle) => idle.use === use && idle.encoder === encoder?.path);
     const [known] = index === -1 ? [] : loaded.idle.splice(index, 1);
     if (known !== undefined) return known.recognizer;
     // A recognizer with another encoder would only take memory.
-    for (const { recognizer } of loaded.idle.splice(0)) recognizer.dispose();
+    const unusable = loaded.idle.filter((idle) => idle.use === use);
+    loaded.idle = loaded.idle.filter((idle) => idle.use !== use);
+    for (const { recognizer } of unusable) recognizer.dispose();
     try {
       return this.#retryAfterFreeing(path, () => loaded.model.createRecognizer(encoder));
     } catch (error) {

@@ -1,14 +1,16 @@
 import { WINDOW_SAMPLES } from "../blocks/index.ts";
 import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../operations/index.ts";
 import { loadGgml, onnxLibraryOf } from "../runtimes/index.ts";
-import { type PcmFile, SAMPLE_RATE, type Span, secondsOf, transcribedSpans } from "../timeline/index.ts";
+import { type PcmFile, SAMPLE_RATE, type Span, secondsOf, shifted, transcribedSpans } from "../timeline/index.ts";
 import {
   cluster,
   type DiarizationModels,
   detectBlock,
+  detectSpeech,
   embed,
   embedBlock,
   embedSentences,
+  embedSpeech,
   knownSpeech,
   openDiarizationModels,
   readPcm,
@@ -176,6 +178,25 @@ function createHandlers(
       const voices = await speakerVoices(area, turns);
       return { voices: voices.map((voice) => ({ ...voice, embedding: [...voice.embedding] })) };
     },
+    async transcribeLive({ area, span, model, encoder, ...params }, signal) {
+      if (secondsOf(span) > MAX_LIVE_SECONDS) throw new RangeError(`a live pass covers at most ${MAX_LIVE_SECONDS} s`);
+      const samples = await readSpans(area.pcm, [span]);
+      const { language, isLast, vocabulary = "" } = params;
+      const words = await loaded(models).use(
+        model,
+        signal,
+        (recognizer) => recognizer.transcribeLive(samples, { language, isLast, vocabulary, signal, threads }),
+        encoderAt(encoder),
+        "live",
+      );
+      return { words: words.map((word) => shifted(word, span.startSeconds)) };
+    },
+    async detectSpeech({ area, endSample }) {
+      return { probabilities: await detectSpeech(loaded(diarization), area.pcm, endSample) };
+    },
+    async embedSpeech({ area, spans }) {
+      return { embedding: [...(await embedSpeech(loaded(diarization), area.pcm, spans))] };
+    },
     async selfTest({ model }, signal) {
       const silence = new Float32Array(SAMPLE_RATE);
       if (diarization !== null) {
@@ -195,6 +216,9 @@ function createHandlers(
     },
   };
 }
+
+/** Maximum duration of a live pass: whisper's window. */
+const MAX_LIVE_SECONDS = 30;
 
 /** Returns the models. @throws {Error} if the worker's role has no such operations */
 function loaded<T>(models: T | null): T {

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { lockFile } from "../files/index.ts";
 import { ExpectedError, messageOf } from "../text/index.ts";
 import { LocalAudioStore } from "./audio-store.ts";
+import { LiveFiles } from "./live-files.ts";
 import { RecordingFiles } from "./recording-files.ts";
 
 /** The data directory cannot be used; the message gives the reason and what to do. */
@@ -28,6 +29,8 @@ export class DataPaths {
   readonly audio: LocalAudioStore;
   /** Playback copies of recordings, for a browser. The folder has its earlier name. */
   readonly playback: string;
+  /** The sound of live sessions. */
+  readonly live: string;
   /** Installed models, in addition to those of the program. */
   readonly models: string;
   /** Data that the server stores for its own use. */
@@ -42,6 +45,7 @@ export class DataPaths {
     this.audio = new LocalAudioStore(this.uploads);
     this.work = join(this.root, "work");
     this.playback = join(this.root, "listening");
+    this.live = join(this.root, "live");
     this.models = join(this.root, "models");
     this.state = join(this.root, "state");
   }
@@ -49,6 +53,11 @@ export class DataPaths {
   /** Returns the files that are made from a recording's audio. @throws {RangeError} when the id is not a UUID */
   filesOf(recordingId: string): RecordingFiles {
     return new RecordingFiles(this, recordingId);
+  }
+
+  /** Returns the files of a live session. @throws {RangeError} when the id is not a UUID */
+  liveFilesOf(sessionId: string): LiveFiles {
+    return new LiveFiles(this.live, sessionId);
   }
 
   /** Removes all files of a recording. @throws {RangeError} when the id is not a UUID */
@@ -74,6 +83,7 @@ export class DataPaths {
  * incoming/         incomplete uploads, samples of self-tests; files that a crash left here belong to no recording
  * uploads/ID        the recording as it was sent
  * listening/ID/     playback copy for a browser; made from the upload and removed with it
+ * live/ID/          sound of a live session; removed when the session has become a recording, or has ended
  * models/           installed models, in addition to those of the program
  * state/            data that the server stores for its own use
  * work/ID/          PCM and step files; removed when the record is terminal
@@ -91,7 +101,7 @@ export class DataDirectory extends DataPaths {
       const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
       if (fresh) chmodSync(this.root, 0o700);
       requireOwn(this.root);
-      for (const directory of [this.incoming, this.uploads, this.work, this.playback, this.state]) {
+      for (const directory of [this.incoming, this.uploads, this.work, this.playback, this.live, this.state]) {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
       }
     } catch (error) {

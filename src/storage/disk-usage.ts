@@ -41,8 +41,8 @@ async function measureDisk({ root, databasePath }: DataPaths) {
   return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize, databaseBytes: database + log };
 }
 
-async function measureFolders({ uploads, incoming, work, playback, models }: DataPaths) {
-  const folders = { uploads, incoming, work, listening: playback, models };
+async function measureFolders({ uploads, incoming, work, playback, live, models }: DataPaths) {
+  const folders = { uploads, incoming, work, listening: playback, live, models };
   const sizes = Object.entries(folders).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
   return Object.fromEntries(await Promise.all(sizes));
 }

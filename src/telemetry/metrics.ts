@@ -4,18 +4,29 @@ import { EngineMetrics, type EngineSource, registerEngineGauges } from "./engine
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
 import { type FolderSource, registerFolderMetrics } from "./folder-metrics.ts";
 import { HttpMetrics } from "./http-metrics.ts";
+import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
+import { WyomingMetrics } from "./wyoming-metrics.ts";
 
 /** Sources of values that are read with the metrics. */
-export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
+export interface MetricSources
+  extends QueueSource,
+    EngineSource,
+    StorageSource,
+    FolderSource,
+    FleetSource,
+    LiveSource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
 interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
+  readonly wyomingErrorCodes: readonly string[];
   readonly failures: readonly FailureKind[];
+  /** Reasons for the end of a live session. */
+  readonly liveEnds: readonly string[];
   /** This machine's name in its fleet; null if the server works alone. */
   readonly machine: string | null;
 }
@@ -36,14 +47,18 @@ export class Metrics {
   readonly http: HttpMetrics;
   readonly recordings: RecordingMetrics;
   readonly engine: EngineMetrics;
+  readonly live: LiveMetrics;
+  readonly wyoming: WyomingMetrics;
   readonly #registry = new Registry();
   readonly #declare = new Declarations(this.#registry);
 
   /** Creates the metrics that are counted. */
-  constructor({ version, refusalCodes, failures, machine }: MetricLabels) {
+  constructor({ version, refusalCodes, wyomingErrorCodes, failures, liveEnds, machine }: MetricLabels) {
     this.http = new HttpMetrics(this.#declare, refusalCodes);
     this.recordings = new RecordingMetrics(this.#declare, failures);
     this.engine = new EngineMetrics(this.#declare, machine);
+    this.live = new LiveMetrics(this.#declare, liveEnds);
+    this.wyoming = new WyomingMetrics(this.#declare, wyomingErrorCodes);
     registerProcessMetrics(this.#declare, version);
   }
 
@@ -54,6 +69,7 @@ export class Metrics {
     registerStorageMetrics(this.#declare, sources);
     registerFolderMetrics(this.#declare, sources);
     registerFleetMetrics(this.#declare, sources);
+    registerLiveGauges(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

@@ -121,6 +121,25 @@ export class Usage {
     });
   }
 
+  /**
+   * Charges an admitted live session for its sound so far, on the day on which it was admitted.
+   * @returns false when the account has used up its allowance; the session is charged all the same
+   */
+  chargeSession(sessionId: string, seconds: number, allowanceSeconds: number): boolean {
+    const { audioUsage } = tables;
+    const isSession = eq(audioUsage.recordingId, sessionId);
+    return transact(this.#store, (transaction) => {
+      const row = transaction.update(audioUsage).set({ seconds }).where(isSession).returning().get();
+      return row === undefined || this.#audioSecondsOn(row.accountId, row.day) < allowanceSeconds;
+    });
+  }
+
+  /** Makes the charge of a live session that of the recording that it becomes. */
+  transferCharge(writer: Writer, sessionId: string, recordingId: string): void {
+    const { audioUsage } = tables;
+    writer.update(audioUsage).set({ recordingId }).where(eq(audioUsage.recordingId, sessionId)).run();
+  }
+
   /** Refunds a recording's charge. */
   refundAudio(recordingId: string): void {
     this.#store.delete(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId)).run();

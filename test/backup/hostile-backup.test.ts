@@ -86,6 +86,11 @@ describe("a manipulated backup", () => {
     `${recording("", "")}; INSERT INTO voices VALUES ('${good}', '${account}', ${name}, '${model}', 'a', 0);
      INSERT INTO voice_examples VALUES (1, '${good}', NULL, 0, 9.5, ${embedding});
      INSERT INTO speaker_voices VALUES ('${good}', 0, '${account}', '${model}', 9.5, ${embedding})`;
+  /** A live session with a segment, of which columns have other values. */
+  const live = (table: string, column: string, value: string) =>
+    `INSERT INTO live_sessions (id, account_id, holder, options, speaker_names, settled_samples, created_at)
+      VALUES ('${good}', '${account}', 'a', '{}', '{"S1":"Anna"}', 0, 0);
+     INSERT INTO live_segments VALUES ('${good}', 0, '${good}', 0, 1, 1, 'a', '[]'); UPDATE ${table} SET ${column} = ${value}`;
   /** A recording of another account, and one that processes it again. */
   const rerun = (of: string, isTransient = 1) =>
     `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
@@ -197,6 +202,19 @@ describe("a manipulated backup", () => {
       recording(", corrected_state", `, '{"order":["0"],"nextSpeaker":1,"nextSegment":1,"trimmed":0}'`),
       "recordings.corrected_state",
     ],
+    [
+      "options of a live session that can't be parsed",
+      live("live_sessions", "options", "'['"),
+      "live_sessions.options",
+    ],
+    ["options of megabytes", live("live_sessions", "options", `'"' || ${endless} || '"'`), "live_sessions.options"],
+    ["names that are numbers", live("live_sessions", "speaker_names", `'{"S1":1}'`), "live_sessions.speaker_names"],
+    ["a position before the start", live("live_sessions", "settled_samples", "-1"), "live_sessions.settled_samples"],
+    ["another end of a live session", live("live_sessions", "end_reason", "'run'"), "live_sessions.end_reason"],
+    ["live words that can't be parsed", live("live_segments", "words", "'[1]'"), "live_segments.words"],
+    ["a live segment of megabytes", live("live_segments", "text", endless), "live_segments.text"],
+    ["a live speaker below all numbers", live("live_segments", "speaker", "-1"), "live_segments.speaker"],
+    ["a turn that is a path", live("live_segments", "turn", "'../x'"), "live_segments.turn"],
     ["a revision of another kind", revision("'run'", "'[]'"), "revisions.action"],
     ["changes that can't be parsed", revision("'text'", "'['"), "revisions.changes"],
     ["an embedding with an infinity", voice("x'0000803F0000807F'"), "speaker_voices.embedding"],

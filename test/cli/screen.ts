@@ -2,7 +2,8 @@ import type { ScreenStream } from "../../src/cli/progress-board.ts";
 
 /**
  * A small terminal that shows the result of everything that was written. It supports line feeds, carriage returns,
- * cursor up, and erasing to the end of a line and of the screen. Long lines continue in the next row.
+ * cursor up, and erasing to the end of a line and of the screen. Colours have no effect. Long lines continue in the next
+ * row.
  */
 export class Screen implements ScreenStream {
   readonly isTTY = true;
@@ -67,8 +68,8 @@ export class Screen implements ScreenStream {
     else if (piece === "\x1b[J") {
       this.#line().splice(this.#column);
       this.#lines.splice(this.#row + 1);
-    } else if (piece.length > 1 && piece.startsWith("\x1b"))
-      throw new Error(`unknown sequence ${JSON.stringify(piece)}`);
+    } else if (piece.startsWith("\x1b[") && piece.endsWith("m")) return;
+    else if (piece.length > 1 && piece.startsWith("\x1b")) throw new Error(`unknown sequence ${JSON.stringify(piece)}`);
     else this.#put(piece);
   }
 

@@ -135,6 +135,22 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       ["-", "a.mp3", "-"],
     ],
   },
+  live: {
+    valid: ["-"],
+    values: {
+      "--device": [""],
+      "--name": ["", "a\nb", "x".repeat(256)],
+      "--sample-rate": [...numbers, "7999", "48001"],
+    },
+    together: [
+      ["there.mp3", "--device"],
+      ["there.mp3", "--device", "usb"],
+      ["--fast"],
+      ["--device", "usb", "--fast"],
+      ["--sample-rate", "8000"],
+      ["there.mp3", "--encoding", "mulaw"],
+    ],
+  },
   watch: { valid: [] },
   list: {
     valid: [],

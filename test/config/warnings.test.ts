@@ -6,6 +6,11 @@ const warningsOf = (environment: Record<string, string>) =>
     ({ setting, message }) => `${setting}: ${message}`,
   );
 
+const wyoming = (address: string) => ({
+  TRANSCRIBE_LIVE_WYOMING: address,
+  TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home",
+});
+
 describe("a warning names a setting that has no effect because of another one:", () => {
   test.each([
     [
@@ -36,8 +41,25 @@ describe("a warning names a setting that has no effect because of another one:",
       "server.hosts: this is empty, so the server refuses requests with a host name that the proxies forward, with 400; list the names by which clients reach the proxies",
       { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "10.0.0.5" },
     ],
+    [
+      "live.wyoming_account: this has no effect while live.wyoming is empty",
+      { TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home" },
+    ],
+    [
+      "live.wyoming_networks: live.wyoming is an address of this machine alone, so other machines cannot connect; listen on 0.0.0.0 for example",
+      { ...wyoming("127.0.0.1:10300"), TRANSCRIBE_LIVE_WYOMING_NETWORKS: "127.0.0.0/8,192.168.1.0/24" },
+    ],
   ])("%s", (warning, environment) => {
     expect(warningsOf(environment)).toEqual([warning]);
+  });
+
+  test.each([
+    ["127.0.0.1:10300", "::1"],
+    ["[::1]:10300", "127.0.0.0/8"],
+    ["0.0.0.0:10300", "192.168.1.0/24"],
+    ["box.example:10300", "192.168.1.0/24"],
+  ])("no warning is given for Wyoming at %p with clients from %p", (address, networks) => {
+    expect(warningsOf({ ...wyoming(address), TRANSCRIBE_LIVE_WYOMING_NETWORKS: networks })).toEqual([]);
   });
 
   test("no warning is given for the defaults", () => {

@@ -21,6 +21,7 @@ import {
 /** Tables with one or more rows for each recording. */
 const growing = [
   ...["recordings", "segments", "corrected_segments", "revisions", "kept_answers", "creates", "audio_usage"],
+  ...["live_sessions", "live_segments"],
 ];
 
 /** Returns the methods of a class, so that the check covers each. */
@@ -157,6 +158,8 @@ async function useAll(server: ApiServer): Promise<void> {
         hasAllowance: () => usage.hasAllowance(account.id, 5, now),
         admit: () => usage.admit(account.id, done, 5, now),
         chargeAudio: () => usage.chargeAudio(done, 5, 5),
+        chargeSession: () => usage.chargeSession(done, 5, 60),
+        transferCharge: () => usage.transferCharge(store, done, worked),
         refundAudio: () => usage.refundAudio(done),
       },
     ],

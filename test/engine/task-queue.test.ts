@@ -62,6 +62,50 @@ describe("lanes", () => {
   });
 });
 
+describe("live operations", () => {
+  const area = { directory: "/", pcm: { path: "/", sampleCount: 1 } };
+  const span = { startSeconds: 0, endSeconds: 1 };
+  const pass = (id: number) => {
+    const params = { area, span, model: "/model", language: "en", isLast: false };
+    return newTask(id, { operation: { name: "transcribeLive", params } });
+  };
+  const detection = (id: number) =>
+    newTask(id, { operation: { name: "detectSpeech", params: { area, endSample: 1 } } });
+
+  test("start before recordings, in the order of their requests, and in lanes of their own", () => {
+    const lanes = lanesOf(2);
+    const waiting = queueOf(newTask(1), newTask(2), newTask(3), pass(4), detection(5), pass(6), pass(7));
+    expect(startWaiting(waiting, lanes)).toEqual([4, 5, 6, 1, 2]);
+    lanes.finish(4);
+    expect(startWaiting(waiting, lanes)).toEqual([7]);
+    lanes.finish(1);
+    expect(startWaiting(waiting, lanes)).toEqual([3]);
+  });
+
+  test("of the recognizer take the lanes of recordings on a GPU, before the next recording", () => {
+    const lanes = lanesOf(2);
+    lanes.sharesLanes = true;
+    const waiting = queueOf(newTask(1), newTask(2));
+    startWaiting(waiting, lanes);
+    for (const task of [newTask(3), pass(4), detection(5)]) waiting.add(task);
+    expect(startWaiting(waiting, lanes)).toEqual([5]);
+    lanes.finish(1);
+    expect(startWaiting(waiting, lanes)).toEqual([4]);
+    lanes.finish(2);
+    expect(startWaiting(waiting, lanes)).toEqual([3]);
+  });
+
+  test("neither run next to an operation that must run alone nor overtake it", () => {
+    const lanes = lanesOf(2);
+    const waiting = queueOf(newTask(1), newTask(2, { crashes: 2 }), pass(3));
+    expect(startWaiting(waiting, lanes)).toEqual([1]);
+    lanes.finish(1);
+    expect(startWaiting(waiting, lanes)).toEqual([2]);
+    lanes.finish(2);
+    expect(startWaiting(waiting, lanes)).toEqual([3]);
+  });
+});
+
 describe("a waiting operation", () => {
   test("can be withdrawn, unlike a running one", () => {
     const lanes = lanesOf(1);

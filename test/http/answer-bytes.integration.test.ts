@@ -130,6 +130,14 @@ const openAi = (...parts: [string, string][]) => [...usualParts(), ...parts];
 const withKey = (path: string) => () =>
   fetch(`${server.origin}${path}`, { headers: { authorization: `Bearer ${client.key}` } });
 
+/** The longest settings of a session. */
+const keywords = Array.from({ length: 70 }, () => "語".repeat(200));
+const realtimeSession = { audio: { input: { transcription: { keywords, prompt: "語".repeat(4000) } } } };
+const sendJson = (path: string, body: object) => () => {
+  const headers = { authorization: `Bearer ${client.key}` };
+  return fetch(`${server.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+};
+
 /** Bytes of a file with the longest transcript, which is sent from the disk. */
 const FILE = 100 * MIB;
 
@@ -172,6 +180,24 @@ const table: readonly Row[] = [
     api(() => `/transcriptions/${long}/export?format=${junk.slice(0, 9000)}`),
   ],
   ["GET /api/public/v1/languages", 64 * 1024, api(() => "/languages")],
+  // The answers without a WebSocket. What a WebSocket may leave unread is tested with live sessions.
+  [
+    "GET /api/public/v1/live",
+    8 * 1024,
+    api(() => "/live"),
+    api(() => `/live?prompt=${"語".repeat(1000)}&turns=${junk.slice(0, 5000)}`),
+  ],
+  ...["/v1/realtime", "/realtime", "/openai/v1/realtime"].flatMap((path): Row[] => [
+    [`GET ${path}`, 1024, withKey(path)],
+    [`POST ${path}/client_secrets`, 64 * 1024, sendJson(`${path}/client_secrets`, { session: realtimeSession })],
+    [
+      `POST ${path}/transcription_sessions`,
+      64 * 1024,
+      sendJson(`${path}/transcription_sessions`, {
+        input_audio_transcription: realtimeSession.audio.input.transcription,
+      }),
+    ],
+  ]),
   ["POST /audio/transcriptions", FILE, waiting("/audio/transcriptions", openAi(["stream", "true"]))],
   [
     "POST /v1/audio/transcriptions",

@@ -64,12 +64,19 @@ describe("GET /metrics", () => {
   });
 
   test.each([
-    ["192.168.1.7", false, 403],
-    ["127.0.0.1", false, 200],
-    ["192.168.1.7", true, 200],
-  ])("answers %s with metrics.remote %p: %d", async (address, remote, status) => {
-    const surfaces = createSurfaces({ ...server.appOptions, metricsRemote: () => remote });
-    const request = new Request("http://localhost/metrics");
+    ["192.168.1.7", false, "", 403],
+    ["127.0.0.1", false, "", 200],
+    ["192.168.1.7", true, "", 200],
+    ["192.168.1.7", false, "Bearer the-token-of-metrics", 200],
+    ["192.168.1.7", false, "bearer the-token-of-metrics", 200],
+    ["192.168.1.7", false, "Bearer the-token-of-metric", 403],
+    ["192.168.1.7", false, "Bearer the-token-of-metrics1", 403],
+    ["192.168.1.7", false, "the-token-of-metrics", 403],
+    ["192.168.1.7", false, "Bearer null", 403],
+  ])("answers %s with metrics.remote %p and %p: %d", async (address, remote, authorization, status) => {
+    const metricsToken = () => "the-token-of-metrics";
+    const surfaces = createSurfaces({ ...server.appOptions, metricsRemote: () => remote, metricsToken });
+    const request = new Request("http://localhost/metrics", { headers: { authorization } });
     contextOf(request).client = clientAt(address);
     expect((await surfaces.answer(request, "/metrics")).status).toBe(status);
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount, findAccount, readAudit, requireAccount } from "../../src/accounts/index.ts";
-import { openDatabase } from "../../src/database/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
 import { finishRemovals, Library, type Operator, removeAccount } from "../../src/library/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { indexRecording } from "../../src/search/index.ts";
@@ -86,6 +86,7 @@ async function fill(path: string, way: string, status: "completed" | "failed" | 
     recordings.claim(id);
     if (status === "completed" || name === "other") recordings.complete(id, segments);
     else if (status === "failed") recordings.fail(id, { reason: "no_speech" });
+    addLiveSession(store, accountId, id);
     // Retention leaves it alone.
     if (name === "other") recordings.setHold(id, true);
     await indexRecording(store, id, new AbortController().signal);
@@ -99,6 +100,17 @@ async function fill(path: string, way: string, status: "completed" | "failed" | 
   }
   store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
   store.$client.close();
+}
+
+/** Adds the live session that has become a recording. */
+function addLiveSession({ $client }: Store, accountId: string, recordingId: string): void {
+  const id = Bun.randomUUIDv7();
+  const session = [id, accountId, recordingId];
+  $client.run("INSERT INTO live_sessions VALUES (?, ?, NULL, ?, 'key', '{}', '{}', 0, 'client', 0, 0)", session);
+  for (const { index, text } of segments) {
+    const segment = [id, index, id, index, index + 1, text];
+    $client.run("INSERT INTO live_segments VALUES (?, ?, ?, ?, ?, NULL, ?, '[]')", segment);
+  }
 }
 
 const segments = Array.from({ length: 210 }, (_, index): Segment => {
@@ -133,12 +145,16 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
     segments: count("SELECT count(*) AS n FROM segments"),
     searchable: count("SELECT count(*) AS n FROM searchable_texts WHERE searchable_texts MATCH 'xylophone'"),
     entries: count("SELECT count(*) AS n FROM searchable_recordings"),
+    sessions: count("SELECT count(*) AS n FROM live_sessions"),
+    liveSegments: count("SELECT count(*) AS n FROM live_segments"),
     audits: readAudit(store, 10).filter((entry) => entry.action === action).length,
   }).toEqual({
     recordings: whole + reruns,
     segments: (spoken + reruns) * segments.length,
     searchable: spoken * segments.length,
     entries: whole,
+    sessions: whole,
+    liveSegments: whole * segments.length,
     audits: action !== null && left === undefined ? 1 : 0,
   });
   for (const recording of [...ownsRecordings("other"), ...(left === undefined ? [] : [left])]) {

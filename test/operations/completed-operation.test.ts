@@ -43,6 +43,23 @@ describe("the audio of completed operations", () => {
     const block = { area, block: 0 };
     expect(describeWork("detectBlock", block, onCuda)).toEqual({ step: "detect", ...onCpu, audioSeconds: 10 });
     expect(describeWork("embedBlock", block, onCuda)).toEqual({ step: "diarize", ...onCpu, audioSeconds: 10 });
+    const spans = [span, { startSeconds: 8, endSeconds: 9 }];
+    expect(describeWork("detectSpeech", { area, endSample: 7 }, onCuda)).toEqual({
+      step: "live_detect",
+      ...onCpu,
+      audioSeconds: 5,
+    });
+    expect(describeWork("embedSpeech", { area, spans }, onCuda)).toEqual({
+      step: "live_diarize",
+      ...onCpu,
+      audioSeconds: 6.5,
+    });
+    expect(describeWork("transcribeLive", { area, span, language: "en", model: "/", isLast: true }, onCuda)).toEqual({
+      step: "live_transcribe",
+      device: "cuda",
+      gpu: "CUDA1",
+      audioSeconds: 5.5,
+    });
     expect(describeWork("clusterSpeakers", { area }, onCuda)).toEqual({ step: "diarize", ...onCpu, audioSeconds: 0 });
   });
 });

@@ -115,6 +115,16 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     await expectEqual("detectLanguage", { area, chunk, model });
     const { words } = await expectEqual("transcribe", { area, chunk, model, language: "en" });
     expect(words.length).toBeGreaterThan(10);
+    const span = { startSeconds: 10.2, endSeconds: 14.73 };
+    const live = await expectEqual("transcribeLive", { area, span, model, language: "en", isLast: false });
+    expect(live.words.length).toBeGreaterThan(3);
+    expect(live.words.every(({ startSeconds, endSeconds }) => startSeconds >= 10.2 && endSeconds <= 14.75)).toBe(true);
+    for (const endSample of [20_000, 160_000]) {
+      const { probabilities } = await expectEqual("detectSpeech", { area, endSample });
+      expect(Math.max(...probabilities)).toBeGreaterThan(0.9);
+    }
+    const { embedding } = await expectEqual("embedSpeech", { area, spans: [span] });
+    expect(Math.hypot(...embedding)).toBeCloseTo(1, 3);
     const lengths = [1.23456, 3, 7.7];
     const spans = lengths.map((seconds, at) => {
       const startSeconds = ((0.1 + 0.3 * at) * area.pcm.sampleCount) / 16_000;

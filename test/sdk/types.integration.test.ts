@@ -35,6 +35,7 @@ test.concurrent(
   async () => {
     await installTypescriptSdk(folder.path);
     copyFileSync(join(import.meta.dir, "scenarios.mts"), join(folder.path, "right.mts"));
+    copyFileSync(join(import.meta.dir, "live-scenarios.mts"), join(folder.path, "right-live.mts"));
     writeFileSync(join(folder.path, "wrong.mts"), wrong.ts);
     const compilerOptions = {
       ...{ target: "ES2022", module: "NodeNext", lib: ["ES2023", "DOM"], types: ["node"] },
@@ -65,9 +66,10 @@ test.concurrent.if(tools !== null)(
     const [runtime] = await installPythonSdk(folder.path);
     if (runtime === undefined || tools === null) return;
     copyFileSync(join(import.meta.dir, "scenarios.py"), join(folder.path, "right.py"));
+    copyFileSync(join(import.meta.dir, "live-scenarios.py"), join(folder.path, "right_live.py"));
     writeFileSync(join(folder.path, "wrong.py"), wrong.py);
     const packages = runtime.environment.PYTHONPATH ?? "";
-    const checked = [join(packages, "transcribe_sdk"), "right.py", "wrong.py"];
+    const checked = [join(packages, "transcribe_sdk"), "right.py", "right_live.py", "wrong.py"];
     const strict = ["--strict", "--python-version", "3.10", "--cache-dir", "/dev/null"];
     const pyright = { pythonVersion: "3.9", extraPaths: [packages], typeCheckingMode: "strict" };
     // The tests look into the client's private members.

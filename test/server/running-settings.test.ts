@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, SettingsError } from "../../src/config/index.ts";
-import { RunningSettings } from "../../src/server/running-settings.ts";
+import { RunningSettings, settingFaults } from "../../src/server/running-settings.ts";
 
 const load = (environment: Record<string, string>) => loadSettings({ file: undefined, environment, flags: {} });
 
@@ -40,5 +42,61 @@ describe("a reload of the settings", () => {
     expect(() => running.reload(next)).toThrow(SettingsError);
     expect(running.values).toBe(before);
     expect(running.parsed.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
+  });
+});
+
+describe("the settings of Wyoming", () => {
+  const faultsOf = (environment: Record<string, string>) =>
+    settingFaults(load(environment)).map(({ setting, message }) => `${setting}: ${message}`);
+
+  test("need an account", () => {
+    expect(faultsOf({ TRANSCRIBE_LIVE_WYOMING: "127.0.0.1:10300" })).toEqual([
+      "live.wyoming: set live.wyoming_account, too",
+    ]);
+    expect(faultsOf({ TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home" })).toEqual([]);
+  });
+
+  test.each(["127.0.0.1:10300", "0.0.0.0:0", "[::]:65535", "[fe80::1%eth0]:10300", "box.example:10300"])(
+    "listen on %p",
+    (address) => {
+      expect(faultsOf({ TRANSCRIBE_LIVE_WYOMING: address, TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home" })).toEqual([]);
+    },
+  );
+
+  test("refuse a port that there is not, and a network that is none", () => {
+    const environment = {
+      TRANSCRIBE_LIVE_WYOMING: "127.0.0.1:65536",
+      TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home",
+      TRANSCRIBE_LIVE_WYOMING_NETWORKS: "0.0.0.0/0",
+    };
+    expect(faultsOf(environment)).toEqual([
+      "live.wyoming: 127.0.0.1:65536 is not an address with a port; write 127.0.0.1:10300, 0.0.0.0:10300 or [::]:10300",
+      "live.wyoming_networks: 0.0.0.0/0: the prefix length after the slash must be from 1 to 32; trusting every address is not allowed",
+    ]);
+  });
+
+  test.each(["10300", ":10300", "127.0.0.1", "::1:10300", "tcp://127.0.0.1:10300", "127.0.0.1:"])(
+    "refuse %p as an address",
+    (address) => {
+      expect(() => load({ TRANSCRIBE_LIVE_WYOMING: address })).toThrow(SettingsError);
+    },
+  );
+});
+
+describe("the token of the metrics", () => {
+  const read = async (content: string) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "token");
+    await Bun.write(path, content);
+    return new RunningSettings(load({ TRANSCRIBE_METRICS_TOKEN_FILE: path })).parsed.metricsToken;
+  };
+
+  test("is the file's only line", async () => {
+    expect(await read("sixteen-characters\n")).toBe("sixteen-characters");
+    expect(new RunningSettings(load({})).parsed.metricsToken).toBeNull();
+  });
+
+  test.each(["", "short", "two words that are long", `${"x".repeat(5000)}`])("can't be %p", async (content) => {
+    await expect(read(content)).rejects.toThrow("token");
   });
 });

@@ -51,6 +51,17 @@ describe("the worker's speech models", () => {
     ]);
   });
 
+  test("keep recognizers of their own for live sessions, whose encoder a self-test does not use", async () => {
+    const { models, events } = pool();
+    const encoder = { library: "", path: "one", threads: 1 };
+    await models.use("a", never, async () => {}, encoder);
+    for (const use of ["live", "recordings", "live"] as const) {
+      await models.use("a", never, async () => {}, use === "live" ? undefined : encoder, use);
+    }
+    expect(events).toEqual(["open a", "state a with one", "state a"]);
+    expect(models.latestEncoderOf("a")).toEqual(encoder);
+  });
+
   test("still count the decoder's work of models that were freed", async () => {
     const { models } = pool();
     for (const path of ["a", "b"]) await models.use(path, never, async () => {});

@@ -22,7 +22,7 @@ test("the disk's figures are those of the data directory", async () => {
   using folder = temporaryDirectory();
   const { freeBytes, sizeBytes, databaseBytes, folders } = await new DiskUsage(filled(folder.path), () => 0).read();
   expect(databaseBytes).toBe(120);
-  expect(folders).toEqual({ uploads: 3000, incoming: 0, work: 500, listening: 70, models: 0 });
+  expect(folders).toEqual({ uploads: 3000, incoming: 0, work: 500, listening: 70, live: 0, models: 0 });
   expect(freeBytes).toBeGreaterThan(0);
   expect(sizeBytes).toBeGreaterThanOrEqual(freeBytes);
 });

@@ -17,12 +17,15 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Makes a self-signed certificate for `NAME.test`, valid for 30 days, in files of that name. */
-export function makeCertificate(folder: string, name: string): TestCertificate {
+/**
+ * Makes a self-signed certificate, valid for 30 days, in files of a name.
+ * @param host the host that it is for
+ */
+export function makeCertificate(folder: string, name: string, host = `${name}.test`): TestCertificate {
   const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   runOpenssl(
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"],
-    ...["-subj", `/CN=${name}.test`, "-addext", `subjectAltName=DNS:${name}.test`],
+    ...["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`],
     ...["-keyout", keyPath, "-out", certificatePath],
   );
   return readCertificate(certificatePath, keyPath);

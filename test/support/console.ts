@@ -10,6 +10,7 @@ import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DiskUsage } from "../../src/storage/index.ts";
 import { ApiServer, type ApiServerOptions } from "./http.ts";
+import { TalkingSessions } from "./talking-sessions.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
@@ -29,6 +30,8 @@ export class ConsoleServer implements Disposable {
   fleetProblem: string | null = null;
   /** The settings of the console and of the sign-in provider. A test may replace them, as a reload does. */
   settings: Pick<Settings, "console" | "oidc"> = defaults;
+  readonly live = new TalkingSessions();
+  isLiveOn = true;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
@@ -43,7 +46,10 @@ export class ConsoleServer implements Disposable {
             waiting: (most) => this.waiting.slice(0, most),
             troubleOf: (id) => this.troubles.get(id) ?? null,
           },
-          settings: () => ({ ...defaults, ...this.settings, limits: this.api.limits }),
+          settings: () => ({
+            ...{ ...defaults, ...this.settings, limits: this.api.limits },
+            live: { ...defaults.live, enabled: this.isLiveOn },
+          }),
           modelInUse: () => this.api.speechModel,
           models: {
             installed: () => [this.api.speechModel, english],
@@ -54,6 +60,7 @@ export class ConsoleServer implements Disposable {
           machines: () => this.machines,
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,
+          live: this.live,
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,

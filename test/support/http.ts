@@ -13,6 +13,7 @@ import {
   requireAccount,
   type Workspace,
 } from "../../src/accounts/index.ts";
+import { parseNetworks } from "../../src/addresses/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
 import { DiskSpace } from "../../src/disk/index.ts";
@@ -22,7 +23,7 @@ import {
   createSurfaces,
   ExportAnswers,
   parseHostNames,
-  parseNetworks,
+  parseOrigins,
   type Surface,
   startServer,
   TranscriptionCreator,
@@ -38,6 +39,7 @@ import { newRecordingId, RecordingEvents, Recordings } from "../../src/recording
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
+import { ScriptedSessions } from "./live.ts";
 import { metricsWithoutEngine } from "./metrics-without-engine.ts";
 
 export interface ApiServerOptions {
@@ -49,6 +51,7 @@ export interface ApiServerOptions {
   readonly fetchEnabled?: boolean;
   readonly trustedProxies?: readonly string[];
   readonly hosts?: readonly string[];
+  readonly origins?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
   readonly surfaces?: (
@@ -104,6 +107,8 @@ export class ApiServer implements Disposable {
     ...{ openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false },
     ...{ asr: true, asr_key_account: "", asr_networks: [] },
   };
+  /** The live sessions, which do what a test says. */
+  readonly live = new ScriptedSessions();
   /** Aborted by a test when the server stops. */
   stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
@@ -333,6 +338,7 @@ export class ApiServer implements Disposable {
     this.appOptions = {
       ...{ store, recordings, library, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
+      live: this.live,
       ...{
         usage,
         events,
@@ -347,6 +353,8 @@ export class ApiServer implements Disposable {
         find: (id) => (id === this.speechModel.id ? this.speechModel : null),
       },
       metricsRemote: () => false,
+      metricsToken: () => null,
+      origins: () => parseOrigins(this.#options.origins ?? []),
       attributions: () => this.attributions,
       lastUse: new KeyUsage(store),
       readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),

@@ -5,8 +5,8 @@ export const layers: readonly (readonly string[])[] = [
   ["install"],
   ["server"],
   ["console"],
-  ["folders", "http"],
-  ["api-contract"],
+  ["folders", "http", "wyoming"],
+  ["api-contract", "live"],
   ["exports", "intake", "pipeline"],
   ["media", "models"],
   ["devices", "fleet"],
@@ -25,5 +25,5 @@ export const layers: readonly (readonly string[])[] = [
   ["config", "telemetry"],
   ["program"],
   ["files", "machine"],
-  ["text"],
+  ["addresses", "text"],
 ];

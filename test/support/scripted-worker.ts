@@ -23,7 +23,10 @@ interface Message {
 }
 
 const visibleGpu = process.env.CUDA_VISIBLE_DEVICES ?? "all";
-const answers: Readonly<Record<string, unknown>> = { detectLanguage: { probabilities: { [visibleGpu]: 1 } } };
+const answers: Readonly<Record<string, unknown>> = {
+  detectLanguage: { probabilities: { [visibleGpu]: 1 } },
+  transcribeLive: { words: [] },
+};
 
 process.on("message", (message: Message) => {
   if (message.type === "start") {

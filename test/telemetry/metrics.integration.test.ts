@@ -17,7 +17,9 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
   const metrics = new Metrics({
     version: "1.2.3",
     refusalCodes: ["not_found", "rate_limited"],
+    wyomingErrorCodes: ["timeout"],
     failures: [{ reason: "internal", cause: "disk_full" }],
+    liveEnds: ["client", "idle"],
     machine,
   });
   metrics.observe({
@@ -29,6 +31,7 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
     folders: () => ({ waiting: 7, done: 5, failed: 2, hindered: [{ kind: "full", count: 1 }] }),
+    live: () => ({ open: 3, places: 8 }),
     fleet: () => null,
     ...changes,
   });

@@ -15,6 +15,7 @@ await runWithParts(
     exports: ["time and memory of exporting an 18 h transcript in every format", () => import("./exports.ts")],
     fleet: ["scaling of a fleet, load on its coordinator, and overhead with one worker", () => import("./fleet.ts")],
     gpu: ["each GPU with several operations at once, with Whisper base and a large model", () => import("./gpu.ts")],
+    live: ["delay, accuracy and cost of live transcription, compared with other programs", () => import("./live.ts")],
     parakeet: [
       "the recognizer alone with a model of Parakeet's size and random weights",
       () => import("./parakeet.ts"),

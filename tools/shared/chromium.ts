@@ -28,10 +28,26 @@ export async function chromium(log: (line: string) => void): Promise<Chromium | 
   }
 }
 
-/** Starts the browser, without a window. */
-export async function launchChromium({ executablePath, environment }: Chromium): Promise<Browser> {
+/** Starts the browser, without a window. @param args further arguments of its command line */
+export async function launchChromium(
+  { executablePath, environment }: Chromium,
+  args: readonly string[] = [],
+): Promise<Browser> {
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return await driver.launch({ executablePath, env: { ...Object.fromEntries(inherited), ...environment } });
+  return await driver.launch({
+    executablePath,
+    args: [...args],
+    env: { ...Object.fromEntries(inherited), ...environment },
+  });
+}
+
+/** Returns arguments with which pages may record, and hear a WAV file instead of a microphone, again and again. */
+export function fakeMicrophone(file: string): string[] {
+  return [
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    `--use-file-for-fake-audio-capture=${file}`,
+  ];
 }
 
 /** Makes the libraries use only the fonts next to these settings, whatever the machine has. */

@@ -8,7 +8,7 @@ import ssl
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Dict, Iterator, Mapping, Optional, Tuple, Union
+from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple, Union
 from urllib.parse import urlencode, urlsplit
 
 from ._recording_file import FormBody
@@ -19,6 +19,7 @@ from .types import BASE_PATH, VERSION
 __all__ = ["NO_STOP", "Download", "Request", "Stop", "Transport"]
 
 Value = Union[str, int, bool, None]
+Header = Callable[[str], Optional[str]]
 
 OUTAGE_PAUSES = (1.0, 60.0)
 CONFLICT_PAUSES: Mapping[str, Tuple[float, float]] = {
@@ -82,13 +83,13 @@ class Transport:
         if not key or not all("!" <= each <= "~" for each in key):
             raise ValueError("the API key is empty or has characters that no key has")
         self._authorization = _Secret(f"Bearer {key}")
-        self._timeout = timeout
         self._retry_seconds = retry_seconds
-        self._ssl_context = ssl_context
+        self.timeout = timeout
+        self.ssl_context = ssl_context
         self._reached = False
 
     def json(self, request: Request, stop: Stop) -> object:
-        answer = self._run(request, stop, self._timeout)
+        answer = self._run(request, stop, self.timeout)
         try:
             value: object = json.loads(answer.content)
         except ValueError:
@@ -98,13 +99,40 @@ class Transport:
         return value
 
     def nothing(self, request: Request, stop: Stop) -> None:
-        self._run(request, stop, self._timeout)
+        self._run(request, stop, self.timeout)
 
     def file(self, request: Request, stop: Stop) -> Download:
-        answer = self._run(request, stop, max(MIN_FILE_SECONDS, self._timeout))
+        answer = self._run(request, stop, max(MIN_FILE_SECONDS, self.timeout))
         media_type = answer.headers.get("Content-Type", "")
         etag = answer.headers.get("ETag")
         return Download(answer.content, media_type, etag, answer.status == 304)
+
+    def address_of(self, path: str, query: Mapping[str, object]) -> str:
+        """Returns the URL of a path below the API's base path."""
+        values = {name: _text(value) for name, value in query.items() if value is not None}
+        return f"{self.base_url}{path}?{urlencode(values)}"
+
+    def headers(self) -> Dict[str, str]:
+        """Returns the headers of every request."""
+        return {
+            "Authorization": self._authorization.reveal(),
+            "User-Agent": f"transcribe-sdk-python/{VERSION}",
+        }
+
+    def refusal_of(
+        self, status: int, header: Header, content: bytes
+    ) -> Union[ApiError, BadAnswerError]:
+        """Converts an unsuccessful answer to an error. `header` returns a header's value."""
+        if status < 400:
+            return BadAnswerError(f"{self.base_url} redirects; use the final address")
+        return _refusal(status, header, content, self.base_url)
+
+    def no_answer(self, error: Exception) -> NoAnswerError:
+        """Converts an error of the network."""
+        is_temporary = not isinstance(error, ssl.SSLCertVerificationError) and (
+            self._reached or not isinstance(error, (ConnectionRefusedError, socket.gaierror))
+        )
+        return NoAnswerError(f"no answer from {self.base_url} ({_reason(error)})", is_temporary)
 
     def _run(self, request: Request, stop: Stop, timeout: float) -> _Answer:
         """Sends a request until it succeeds, or until its failure stays."""
@@ -135,8 +163,7 @@ class Transport:
         headers: Dict[str, str] = {
             name: value for name, value in request.headers.items() if value is not None
         }
-        headers["Authorization"] = self._authorization.reveal()
-        headers["User-Agent"] = f"transcribe-sdk-python/{VERSION}"
+        headers.update(self.headers())
         body: Optional[Iterator[bytes]] = None
         if request.form is not None:
             form = FormBody(request.form)
@@ -154,23 +181,17 @@ class Transport:
         except _UnreadableRecording as unreadable:
             raise unreadable.error from None
         except (OSError, http.client.HTTPException) as error:
-            is_temporary = not isinstance(error, ssl.SSLCertVerificationError) and (
-                self._reached or not isinstance(error, (ConnectionRefusedError, socket.gaierror))
-            )
-            message = f"no answer from {self.base_url} ({_reason(error)})"
-            raise NoAnswerError(message, is_temporary) from error
+            raise self.no_answer(error) from error
         finally:
             connection.close()
         if answer.status < 300 or answer.status == 304:
             return answer
-        if answer.status < 400:
-            raise BadAnswerError(f"{self.base_url} redirects; use the final address")
-        raise _refusal(answer, self.base_url)
+        raise self.refusal_of(answer.status, answer.headers.get, answer.content)
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
         if not self._is_tls:
             return http.client.HTTPConnection(self._host, timeout=timeout)
-        context = self._ssl_context or ssl.create_default_context()
+        context = self.ssl_context or ssl.create_default_context()
         return http.client.HTTPSConnection(self._host, timeout=timeout, context=context)
 
 
@@ -253,7 +274,7 @@ def _stoppable(blocks: Iterator[bytes], stop: Stop) -> Iterator[bytes]:
         yield block
 
 
-def _text(value: Value) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -261,25 +282,24 @@ def _reason(error: Exception) -> str:
     return "the time is over" if isinstance(error, TimeoutError) else type(error).__name__
 
 
-def _refusal(answer: _Answer, base_url: str) -> ApiError:
-    """Converts an unsuccessful answer to an error."""
+def _refusal(status: int, header: Header, content: bytes, base_url: str) -> ApiError:
     try:
-        body: object = json.loads(answer.content)
+        body: object = json.loads(content)
     except ValueError:
         body = None
     envelope: Dict[str, object] = body if isinstance(body, dict) else {}
     code, message = envelope.get("error"), envelope.get("message")
     errors, required = envelope.get("errors"), envelope.get("required")
     return ApiError(
-        answer.status,
+        status,
         code if isinstance(code, str) else "unknown",
         message
         if isinstance(message, str)
         else f"{base_url} answered without an error of the API",
-        request_id=answer.headers.get("X-Request-Id"),
+        request_id=header("X-Request-Id"),
         errors=errors if isinstance(errors, dict) else None,
         required=required if isinstance(required, str) else None,
-        retry_after=_seconds(answer.headers.get("Retry-After")),
+        retry_after=_seconds(header("Retry-After")),
     )
 
 

@@ -11,6 +11,8 @@ from typing import Callable, Iterator, List, Optional, Union, cast
 from ._recording_file import RecordingFile, RecordingInput
 from ._transport import Download, Stop, Transport
 from .errors import StillProcessingError, TranscriptionFailedError
+from .live import LiveSession
+from .live_types import LiveParameters
 from .operations import Operations
 from .types import (
     ExportFormat,
@@ -62,12 +64,12 @@ class Client:
         ssl_context: Optional[ssl.SSLContext] = None,
     ) -> None:
         transport = Transport(base_url, key, timeout, retry_seconds, ssl_context)
-        self._base_url = transport.base_url
+        self._transport = transport
         self.operations = Operations(transport)
         """The operations of the API, one request each, with the same retries."""
 
     def __repr__(self) -> str:
-        return f"Client({self._base_url!r})"
+        return f"Client({self._transport.base_url!r})"
 
     def transcribe(
         self,
@@ -111,6 +113,14 @@ class Client:
         your own also protects a create that is repeated after a restart of your program.
         """
         return self._create(recording, hints, name, idempotency_key, Stop(cancel))
+
+    def live(self, parameters: Optional[LiveParameters] = None) -> LiveSession:
+        """Opens a session in which words arrive while people speak.
+
+        It is opened once, without retries: a person waits. Raises ApiError, NoAnswerError, or
+        ImportError without the package websockets.
+        """
+        return LiveSession(self._transport, parameters or {}, self._transport.timeout)
 
     def get(self, id: str) -> Transcription:
         return self.operations.get_transcription(id)

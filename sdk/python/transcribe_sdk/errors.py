@@ -57,6 +57,19 @@ class BadAnswerError(TranscribeError):
     """
 
 
+class LiveClosedError(TranscribeError):
+    """The server closed a live session, which can't be resumed.
+
+    It becomes a recording, unless it was not to be kept.
+    """
+
+    def __init__(self, close_code: int, reason: str) -> None:
+        text = f": {reason}" if reason else ""
+        super().__init__(_printable(f"the session was closed ({close_code}){text}"))
+        self.close_code = close_code
+        """Close code of the WebSocket, e.g. 1008."""
+
+
 class CancelledError(TranscribeError):
     """The caller's event was set."""
 

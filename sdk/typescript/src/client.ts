@@ -1,4 +1,5 @@
 import { ApiError, BadAnswerError, StillProcessingError, TranscriptionFailedError } from "./errors.ts";
+import { type LiveOptions, LiveSession } from "./live/session.ts";
 import { Operations } from "./operations.ts";
 import { RecordingFile, type RecordingInput, randomId } from "./recording-file.ts";
 import type { Clock } from "./retries.ts";
@@ -47,12 +48,14 @@ export interface TranscribeOptions extends CreateOptions, WaitOptions {
 export class Client {
   /** The operations of the API, one request each, with the same retries. */
   readonly operations: Operations;
+  readonly #transport: Transport;
   readonly #clock: Clock;
 
   /** @throws {TypeError} when the address or the key is malformed */
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
     this.operations = new Operations(transport);
+    this.#transport = transport;
     this.#clock = transport.clock;
   }
 
@@ -93,6 +96,14 @@ export class Client {
         if (!isDamaged || idempotencyKey !== undefined || damaged >= MAX_DAMAGED_UPLOADS) throw error;
       }
     }
+  }
+
+  /**
+   * Opens a session in which words arrive while people speak. It is opened once, without retries: a person waits.
+   * @throws {ApiError} @throws {NoAnswerError} @throws {TypeError} when this runtime has no WebSocket
+   */
+  live(options: LiveOptions = {}): Promise<LiveSession> {
+    return LiveSession.open(this.#transport, options);
   }
 
   get(id: string, call: CallOptions = {}): Promise<Transcription> {

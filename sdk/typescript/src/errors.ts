@@ -68,6 +68,18 @@ export class BadAnswerError extends TranscribeError {
   }
 }
 
+/** The server closed a live session, which can't be resumed. It becomes a recording, unless it was not to be kept. */
+export class LiveClosedError extends TranscribeError {
+  override readonly name = "LiveClosedError";
+  /** Close code of the WebSocket, e.g. 1008. */
+  readonly closeCode: number;
+
+  constructor(closeCode: number, reason: string) {
+    super(printable(`the session was closed (${closeCode})${reason === "" ? "" : `: ${reason}`}`));
+    this.closeCode = closeCode;
+  }
+}
+
 /** The transcription ended as `failed`. */
 export class TranscriptionFailedError extends TranscribeError {
   override readonly name = "TranscriptionFailedError";

@@ -1,6 +1,8 @@
 import { ApiError, BadAnswerError, NoAnswerError } from "./errors.ts";
+import type { LiveSocket, LiveSocketClass } from "./live/socket.ts";
 import { chunksOf, type FormBody, MultipartForm, randomId } from "./recording-file.ts";
 import { Backoff, type Clock, type Pause, systemClock } from "./retries.ts";
+import { TimeLimit } from "./time-limit.ts";
 import { basePath, type ErrorEnvelope, version } from "./types.ts";
 
 /** Options of every call. */
@@ -40,6 +42,8 @@ export interface ClientOptions {
   readonly waitsForLimits?: boolean | undefined;
   /** Replaces the global `fetch`, e.g. for a proxy or an authority of your own. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** Replaces the global `WebSocket`, e.g. by that of the package ws for Node before version 22. */
+  readonly webSocket?: LiveSocketClass | undefined;
   /** Replaces the system's clock and randomness, in tests. */
   readonly clock?: Clock | undefined;
 }
@@ -75,11 +79,15 @@ const UNTRUSTED = /CERT|SIGNATURE|ERR_TLS/;
 const UNREACHABLE =
   /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 
+/** Matches what may be a subprotocol: a token of HTTP. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /** Sends requests with the key, and repeats them as long as that makes sense. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #key: string;
-  readonly #timeoutSeconds: number;
+  readonly #webSocket: LiveSocketClass | undefined;
+  readonly timeoutSeconds: number;
   readonly #retrySeconds: number;
   readonly #waitsForLimits: boolean;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -91,11 +99,44 @@ export class Transport {
     // An invalid header would be named in an error of the runtime, with the key.
     if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError("the API key is empty or has characters that no key has");
     this.#key = key;
-    this.#timeoutSeconds = timeoutSeconds;
+    this.timeoutSeconds = timeoutSeconds;
     this.#retrySeconds = retrySeconds;
     this.#waitsForLimits = options.waitsForLimits ?? false;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.#webSocket = options.webSocket;
     this.clock = options.clock ?? systemClock;
+  }
+
+  /** The API's address, for messages. */
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /**
+   * Opens a WebSocket. A browser can't send the key in a header, so it is a subprotocol.
+   * @throws {TypeError} when this runtime has no WebSocket, or the key can't be a subprotocol
+   */
+  webSocket(request: Pick<ApiRequest, "path" | "query">): LiveSocket {
+    const WebSocket: LiveSocketClass | undefined = this.#webSocket ?? globalThis.WebSocket;
+    if (WebSocket === undefined) {
+      throw new TypeError("this runtime has no WebSocket: give the client that of the package ws as webSocket");
+    }
+    // The runtime's error would contain the key.
+    if (!TOKEN.test(this.#key)) throw new TypeError("the API key has characters that a WebSocket can't send");
+    const url = this.#addressOf({ method: "GET", ...request }).replace(/^http/, "ws");
+    return new WebSocket(url, ["transcribe", `bearer.${this.#key}`]);
+  }
+
+  /** Makes a request once. @returns its failure; null if it succeeds */
+  async failureOf(request: ApiRequest): Promise<unknown> {
+    try {
+      await this.#attempt(request, null, { timeoutSeconds: this.timeoutSeconds }, (response) =>
+        this.#contentOf(response),
+      );
+      return null;
+    } catch (error) {
+      return error;
+    }
   }
 
   json<T>(request: ApiRequest, call: UploadOptions): Promise<T> {
@@ -133,7 +174,7 @@ export class Transport {
     const isRepeatable = request.method !== "POST" || request.headers?.["Idempotency-Key"] !== undefined;
     const form = request.form === undefined ? null : new MultipartForm(request.form, await randomId());
     const backoff = new Backoff(this.clock, this.#retrySeconds, this.#waitsForLimits);
-    const timeoutSeconds = Math.max(minSeconds, call.timeoutSeconds ?? this.#timeoutSeconds);
+    const timeoutSeconds = Math.max(minSeconds, call.timeoutSeconds ?? this.timeoutSeconds);
     for (let attempts = 0; ; attempts++) {
       try {
         const result = await this.#attempt(request, form, { ...call, timeoutSeconds }, read);
@@ -214,7 +255,7 @@ export class Transport {
         // A redirect could send the key and the recording to another server.
         ...(form === null ? { redirect: "manual" } : { ...STREAMED, body: form.body }),
       } as RequestInit);
-      if (!response.ok && response.status !== 304) throw await this.#refusal(response);
+      if (!response.ok && response.status !== 304) throw await this.refusalOf(response);
       return await read(response);
     } catch (error) {
       if (error instanceof ApiError || error instanceof BadAnswerError) throw error;
@@ -269,7 +310,7 @@ export class Transport {
   }
 
   /** Converts an unsuccessful answer to an error. */
-  async #refusal(response: Response): Promise<ApiError | BadAnswerError> {
+  async refusalOf(response: Response): Promise<ApiError | BadAnswerError> {
     const { status, headers } = response;
     // In a browser, a redirect that is not followed has the status 0.
     if (status < 400) {
@@ -288,42 +329,6 @@ export class Transport {
       required: envelope.required ?? null,
       retryAfterSeconds: secondsOf(headers.get("retry-after")),
     });
-  }
-}
-
-/** Aborts its signal with the caller's signal, or when a time is over without a restart. */
-class TimeLimit {
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal | undefined;
-  readonly #seconds: number;
-  readonly #error: Error;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #cancel = () => this.#controller.abort(this.#caller?.reason);
-
-  constructor(caller: AbortSignal | undefined, seconds: number, error: Error) {
-    this.#caller = caller;
-    this.#seconds = seconds;
-    this.#error = error;
-    caller?.addEventListener("abort", this.#cancel, { once: true });
-    this.restart();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Starts the time again, unless the limit has ended. */
-  restart(): void {
-    if (this.signal.aborted) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(this.#error), this.#seconds * 1000);
-  }
-
-  /** Ends the limit, and a request that is still sent although it was answered. */
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this.#cancel);
-    this.#controller.abort();
   }
 }
 

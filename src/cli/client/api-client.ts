@@ -1,9 +1,14 @@
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import {
+  ApiError,
   type CallOptions,
   Client,
   type Clock,
+  type LiveEnded,
+  type LiveEvent,
+  type LiveParameters,
+  type LiveSession,
   type Pause,
   TranscriptionFailedError,
 } from "../../../sdk/typescript/src/index.ts";
@@ -22,6 +27,7 @@ import { CommandError, exitCodes } from "../command-error.ts";
 import { openRecording } from "../recording-input.ts";
 import type { RecordingHints } from "../recording-options.ts";
 import { notThisApi, toClientError } from "./client-error.ts";
+import { webSocketClass } from "./live/web-socket.ts";
 
 /** The address of an API, with the key and the trusted certificates for its requests. */
 export interface Connection {
@@ -104,7 +110,8 @@ export class ApiClient {
     };
     const limits = { timeoutSeconds: TIMEOUT_SECONDS, retrySeconds: outageSeconds, waitsForLimits: true };
     try {
-      this.#client = new Client({ baseUrl, key, ...limits, fetch: send, clock });
+      const webSocket = webSocketClass(trust, process.env);
+      this.#client = new Client({ baseUrl, key, ...limits, fetch: send, webSocket, clock });
     } catch (error) {
       throw new CommandError(messageOf(error), exitCodes.refused);
     }
@@ -181,6 +188,31 @@ export class ApiClient {
 
   async delete(id: string): Promise<void> {
     await this.#call((call) => this.#client.delete(id, call));
+  }
+
+  /** Opens a live session. It has no signal: a command ends it, and does not cut it off. */
+  async live(parameters: LiveParameters): Promise<LiveSession> {
+    try {
+      return await this.#client.live(parameters);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "not_found") {
+        throw new CommandError("the server has no live sessions: it is older, or live.enabled is off");
+      }
+      throw toClientError(error, this.#baseUrl);
+    }
+  }
+
+  /** Reads the events of a live session until its end. */
+  async liveEvents(session: LiveSession, onEvent: (event: LiveEvent) => void): Promise<LiveEnded> {
+    try {
+      for await (const event of session) {
+        onEvent(event);
+        if (event.type === "ended") return event;
+      }
+    } catch (error) {
+      throw toClientError(error, this.#baseUrl);
+    }
+    throw notThisApi(this.#baseUrl);
   }
 
   /** Makes calls with this client's signal. Without any response so far, the address is probably wrong: no retry. */

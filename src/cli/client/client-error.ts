@@ -1,4 +1,10 @@
-import { ApiError, BadAnswerError, NoAnswerError, StillProcessingError } from "../../../sdk/typescript/src/index.ts";
+import {
+  ApiError,
+  BadAnswerError,
+  LiveClosedError,
+  NoAnswerError,
+  StillProcessingError,
+} from "../../../sdk/typescript/src/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes, type FailureCode } from "../command-error.ts";
 import { printable } from "../printable.ts";
@@ -8,7 +14,7 @@ export class ClientError extends CommandError {
   override readonly name = "ClientError";
 
   /**
-   * @param code of the API's error envelope, or of the client: no_answer, tls_failed, bad_answer, gave_up
+   * @param code of the API's error envelope, or of the client: no_answer, tls_failed, bad_answer, gave_up, session_closed
    * @param status HTTP status; null when there was no response
    */
   constructor(message: string, code: string, status: number | null = null) {
@@ -27,6 +33,7 @@ export function toClientError(error: unknown, baseUrl: string): unknown {
   if (error instanceof ApiError) return refused(error, baseUrl);
   if (error instanceof NoAnswerError) return noAnswer(error, baseUrl);
   if (error instanceof BadAnswerError) return badAnswer(error, baseUrl);
+  if (error instanceof LiveClosedError) return new ClientError(printable(error.message), "session_closed");
   if (error instanceof StillProcessingError) {
     const { id } = error.transcription;
     const message = `stopped waiting for ${id}, which is still processing; follow it with: transcribe watch ${id}`;
@@ -61,9 +68,10 @@ const lostReasons: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed",
 };
 
-function noAnswer({ cause }: NoAnswerError, baseUrl: string): ClientError {
+function noAnswer({ cause, message }: NoAnswerError, baseUrl: string): ClientError {
+  if (cause === undefined) return new ClientError(printable(message), "no_answer");
   const code = codeOf(cause);
-  const reason = cause === undefined ? "the operation timed out" : (lostReasons[code] ?? messageOf(cause));
+  const reason = lostReasons[code] ?? messageOf(cause);
   if (/CERT|SIGNATURE|ERR_TLS/.test(code)) {
     return new ClientError(`the certificate of ${baseUrl} is not trusted (${reason}); see --ca`, "tls_failed");
   }

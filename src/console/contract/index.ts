@@ -6,6 +6,7 @@
  */
 import { accountRoutes } from "./accounts.ts";
 import { correctionRoutes } from "./corrections.ts";
+import { liveRoutes } from "./live.ts";
 import { overviewRoutes } from "./overview.ts";
 import { playbackRoutes } from "./playback.ts";
 import { processingRoutes } from "./processing.ts";
@@ -17,6 +18,7 @@ import { voiceRoutes } from "./voices.ts";
 
 export * from "./accounts.ts";
 export * from "./corrections.ts";
+export * from "./live.ts";
 export * from "./overview.ts";
 export * from "./playback.ts";
 export * from "./processing.ts";
@@ -37,6 +39,7 @@ export const routes = {
   ...transcriptRoutes,
   ...correctionRoutes,
   ...voiceRoutes,
+  ...liveRoutes,
   ...accountRoutes,
 };
 export type RouteName = keyof typeof routes;

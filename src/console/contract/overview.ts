@@ -134,6 +134,8 @@ export const overviewSchema = Type.Object({
     /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
     crashes: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),
+  /** Number of live sessions, and of those that the machine serves at the same time; null: the settings allow none. */
+  live: nullable(Type.Object({ open: countSchema, places: countSchema })),
   /** The workers of the server's fleet, by name; null: the server works alone. */
   fleet: nullable(
     Type.Array(

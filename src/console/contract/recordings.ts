@@ -144,6 +144,8 @@ export const recordingSchema = Type.Composite([
         }),
       ]),
     ),
+    /** Whether the recording was a live session, whose words can be compared with the transcript. */
+    was_live: Type.Boolean(),
     /** The latest correction by a person; null if the transcript is as recognized. */
     corrected: nullable(Type.Object({ revision: countSchema, author: Type.String(), at: timeSchema })),
   }),

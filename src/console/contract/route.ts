@@ -15,8 +15,8 @@ export interface Route {
   readonly query?: TObject;
   /** Schema of the JSON in the body; or a form, of which the handler streams a file. */
   readonly body?: TSchema | "form";
-  /** Schema of the JSON in the response; or the bytes of a file, a stream of events, or nothing (204). */
-  readonly answer: TSchema | "file" | "events" | "nothing";
+  /** Schema of the JSON in the response; or the bytes of a file, a stream of events, a WebSocket, or nothing (204). */
+  readonly answer: TSchema | "file" | "events" | "socket" | "nothing";
   /** HTTP status of a JSON response; by default 200. */
   readonly status?: 201;
 }

@@ -39,6 +39,8 @@ export const sessionSchema = Type.Object({
   idle_ends_at: timeSchema,
   /** Version of the program. */
   version: Type.String(),
+  /** Whether the server transcribes while people speak. */
+  live: Type.Boolean(),
 });
 export type Session = Static<typeof sessionSchema>;
 

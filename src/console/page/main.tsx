@@ -9,6 +9,7 @@ import "./style/recording.css";
 import "./style/transcript.css";
 import "./style/editing.css";
 import "./style/player.css";
+import "./style/live.css";
 import "./style/accounts.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";

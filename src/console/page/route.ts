@@ -12,6 +12,7 @@ export interface ListFilter {
 
 export type Route =
   | { readonly screen: "overview" }
+  | { readonly screen: "live" }
   | { readonly screen: "accounts" }
   /** The voices of an account. */
   | { readonly screen: "voices"; readonly account: string }
@@ -41,13 +42,14 @@ export function routeOf(hash: string): Route {
     return { screen, filter: { ...filter, words: text("q") } };
   }
   if (screen === "accounts" && id && part === "voices") return { screen: "voices", account: id };
-  return screen === "accounts" ? { screen } : { screen: "overview" };
+  return screen === "accounts" || screen === "live" ? { screen } : { screen: "overview" };
 }
 
 /** Returns the URL of a route, for links. */
 export function addressOf(route: Route): string {
   if (route.screen === "overview") return "#/";
   if (route.screen === "accounts") return "#/accounts";
+  if (route.screen === "live") return "#/live";
   if (route.screen === "voices") return `#/accounts/${encodeURIComponent(route.account)}/voices`;
   if (route.screen === "recording") {
     const query = queryOf({ at: route.at === null ? "" : String(route.at), find: route.find });

@@ -20,18 +20,21 @@ export interface Viewer {
   readonly isOperator: boolean;
   /** Whether the person uploads, deletes and changes recordings. */
   readonly mayChange: boolean;
+  /** Whether the person may transcribe live. */
+  readonly mayGoLive: boolean;
 }
 
 /** Returns the person who is signed in. */
 export function useViewer(): Viewer {
   const session = useContext(context);
   if (session === null) throw new Error("a screen is shown without a session");
-  const { user, role } = session;
+  const { user, role, live } = session;
   return {
     user,
     owner: user?.email ?? user?.name ?? "",
     isOperator: role === "operator",
     mayChange: role !== "reader",
+    mayGoLive: live && role !== "reader",
   };
 }
 

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AccountsScreen } from "./accounts/accounts-screen.tsx";
 import { VoicesScreen } from "./accounts/voices-screen.tsx";
+import { LiveProvider, useLive } from "./live/live-provider.tsx";
+import { LiveScreen } from "./live/live-screen.tsx";
 import { useOverview } from "./overview/live-overview.tsx";
 import { OverviewScreen } from "./overview/overview-screen.tsx";
 import { Button, IconButton, Logo } from "./parts/index.ts";
@@ -9,15 +11,15 @@ import { resumeCorrections, useUnfinished } from "./recording/editing/unfinished
 import { RecordingScreen } from "./recording/recording-screen.tsx";
 import { RecordingsScreen } from "./recordings/recordings-screen.tsx";
 import { addressOf, everything, type Route, recordingAddress, useRoute } from "./route.ts";
-import { useViewer } from "./session.tsx";
+import { useViewer, type Viewer } from "./session.tsx";
 import { strings } from "./strings.ts";
 import { UploadProvider } from "./upload/upload-provider.tsx";
 
 /** Renders the frame of every screen: the navigation and the drop zone for files. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
-  const { isOperator, owner } = useViewer();
+  const { isOperator, mayGoLive, owner } = useViewer();
   useEffect(() => resumeCorrections(owner), [owner]);
-  const route = visibleRoute(useRoute(), isOperator);
+  const route = visibleRoute(useRoute(), { isOperator, mayGoLive });
   const main = useRef<HTMLElement>(null);
   const place = route.screen === "recording" ? route.id : route.screen;
   const shown = useRef(place);
@@ -35,31 +37,33 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
     main.current?.scrollIntoView();
   };
   return (
-    <UploadProvider>
-      <button type="button" class="main skip" onClick={skip}>
-        {strings.skip}
-      </button>
-      <header class="bar">
-        <a class="name" href={addressOf(homeOf(isOperator))}>
-          <Logo /> {strings.product}
-        </a>
-        <Navigation route={route} />
-        <Tools onSignOut={onSignOut} />
-      </header>
-      <div class="unfinished problem" role="status">
-        {unsaved.map(({ recording, conflicts }) => (
-          <p key={recording.id}>
-            {conflicts.length > 0 ? strings.editing.toChoose : strings.editing.unfinished}{" "}
-            <a href={recordingAddress(recording.id)}>
-              <bdi>{recording.name}</bdi>
-            </a>
-          </p>
-        ))}
-      </div>
-      <main id="main" ref={main} tabIndex={-1}>
-        <Screen key={place} route={route} />
-      </main>
-    </UploadProvider>
+    <LiveProvider>
+      <UploadProvider>
+        <button type="button" class="main skip" onClick={skip}>
+          {strings.skip}
+        </button>
+        <header class="bar">
+          <a class="name" href={addressOf(homeOf(isOperator))}>
+            <Logo /> {strings.product}
+          </a>
+          <Navigation route={route} />
+          <Tools onSignOut={onSignOut} />
+        </header>
+        <div class="unfinished problem" role="status">
+          {unsaved.map(({ recording, conflicts }) => (
+            <p key={recording.id}>
+              {conflicts.length > 0 ? strings.editing.toChoose : strings.editing.unfinished}{" "}
+              <a href={recordingAddress(recording.id)}>
+                <bdi>{recording.name}</bdi>
+              </a>
+            </p>
+          ))}
+        </div>
+        <main id="main" ref={main} tabIndex={-1}>
+          <Screen key={place} route={route} />
+        </main>
+      </UploadProvider>
+    </LiveProvider>
   );
 }
 
@@ -69,12 +73,15 @@ function homeOf(isOperator: boolean): Route {
 }
 
 /** Returns the route that is shown: people who are no operators have no overview and no accounts. */
-function visibleRoute(route: Route, isOperator: boolean): Route {
+function visibleRoute(route: Route, { isOperator, mayGoLive }: Pick<Viewer, "isOperator" | "mayGoLive">): Route {
+  if (route.screen === "live") return mayGoLive ? route : homeOf(isOperator);
   return isOperator || route.screen === "recordings" || route.screen === "recording" ? route : homeOf(isOperator);
 }
 
 function Navigation({ route }: { route: Route }) {
-  const { isOperator } = useViewer();
+  const { isOperator, mayGoLive } = useViewer();
+  const { state } = useLive();
+  const isLive = state !== null && state.phase !== "ended";
   const queue = useOverview().value?.queue;
   const open = queue === undefined ? 0 : queue.queued + queue.processing;
   const link = (to: Route, children: ComponentChildren, isHere: boolean) => (
@@ -98,6 +105,19 @@ function Navigation({ route }: { route: Route }) {
         </>,
         route.screen === "recordings" || route.screen === "recording",
       )}
+      {mayGoLive &&
+        link(
+          { screen: "live" },
+          <>
+            {strings.live.name}
+            {isLive && (
+              <span class="live-dot">
+                <span class="unseen">{strings.live.running}</span>
+              </span>
+            )}
+          </>,
+          route.screen === "live",
+        )}
       {isOperator &&
         link({ screen: "accounts" }, strings.accounts.name, route.screen === "accounts" || route.screen === "voices")}
     </nav>
@@ -125,6 +145,8 @@ function Screen({ route }: { route: Route }) {
   switch (route.screen) {
     case "overview":
       return <OverviewScreen />;
+    case "live":
+      return <LiveScreen />;
     case "accounts":
       return <AccountsScreen />;
     case "voices":

@@ -14,7 +14,7 @@ export interface ConsoleFile {
 export interface ConsoleAssets {
   /** HTML. Its URLs are relative to `/console/`, so that the page works behind a proxy that adds a path prefix. */
   readonly page: string;
-  /** Files by name under `/console/assets/`: `page.HASH.js`. */
+  /** Files by name under `/console/assets/`: `page.HASH.js`, `worklet.HASH.js`. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
@@ -27,6 +27,10 @@ const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
 };
+
+/** The entry points of the bundle: the page, and the code that records sound in the browser's audio thread. */
+const PAGE = "../page/main.tsx";
+const WORKLET = "../page/live/capture-worklet.ts";
 
 /** Replaces the contract by the methods and paths of its routes: the browser needs no schema. */
 const routesOnly: BunPlugin = {
@@ -43,13 +47,35 @@ const routesOnly: BunPlugin = {
  * @throws {AggregateError} with the bundler's messages
  */
 export async function bundlePage(): Promise<BundledPage> {
+  const worklet = await bundle("worklet", WORKLET, {});
+  const [workletName = ""] = worklet.files.keys();
+  // The page loads the worklet when a person starts to record.
+  const page = await bundle("page", PAGE, { CAPTURE_WORKLET: JSON.stringify(workletName) });
+  return {
+    page: pageOf([...page.files.keys()]),
+    files: new Map([...page.files, ...worklet.files]),
+    inputs: [...page.inputs, ...worklet.inputs],
+  };
+}
+
+/**
+ * Bundles one entry point.
+ * @param name beginning of the files' names
+ * @param define values of names that the code does not declare, as source text
+ */
+async function bundle(
+  name: string,
+  entry: string,
+  define: Readonly<Record<string, string>>,
+): Promise<Pick<BundledPage, "files" | "inputs">> {
   const { outputs, metafile } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "../page/main.tsx")],
+    entrypoints: [join(import.meta.dir, entry)],
     root: join(import.meta.dir, "../../.."),
     target: "browser",
     minify: true,
     metafile: true,
     plugins: [routesOnly],
+    define,
   });
   const files = new Map<string, ConsoleFile>();
   for (const output of outputs) {
@@ -58,9 +84,9 @@ export async function bundlePage(): Promise<BundledPage> {
     const type = types[extension];
     if (type === undefined) throw new Error(`the page has a file of an unknown type: ${basename(output.path)}`);
     const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
-    files.set(`page.${hash}${extension}`, { type, text });
+    files.set(`${name}.${hash}${extension}`, { type, text });
   }
-  return { page: pageOf([...files.keys()]), files, inputs: Object.keys(metafile?.inputs ?? {}) };
+  return { files, inputs: Object.keys(metafile?.inputs ?? {}) };
 }
 
 /** Favicon of the page: three lines of a transcript, with the second line highlighted. */

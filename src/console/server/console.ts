@@ -6,12 +6,14 @@ import { Voices, VoicesError } from "../../voices/index.ts";
 import { accessOf, createDataRoutes } from "./data-routes.ts";
 import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError, refusalToConsoleError, voiceRefusalToConsoleError } from "./errors.ts";
+import { LiveSockets } from "./live-sockets.ts";
 import { readOverview } from "./overview.ts";
 import { OverviewFeed } from "./overview-feed.ts";
 import { RecordingFacts } from "./recording-facts.ts";
 import { admit, sessionOf } from "./request-session.ts";
 import { accountHandlers } from "./routes/accounts.ts";
 import { correctionHandlers } from "./routes/corrections.ts";
+import { liveHandlers } from "./routes/live.ts";
 import { logoutRoutes } from "./routes/logout.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { playbackHandlers } from "./routes/playback.ts";
@@ -54,6 +56,7 @@ export function createConsole(services: ConsoleServices): Console {
   const sessions = new Sessions(store, sessionRules, now);
   const provider = new SignInProvider(() => settings().oidc, log, now);
   const feed = new OverviewFeed(services, sessions);
+  const live = new LiveSockets({ sessions: services.live, log, now });
   const voices = new Voices(services.store);
   const facts = new RecordingFacts(services, voices);
   const searchIndexer = new SearchIndexer(services);
@@ -81,6 +84,7 @@ export function createConsole(services: ConsoleServices): Console {
     ...correctionHandlers(services, searches, (id) => searchIndexer.add(id)),
     ...voiceHandlers(services, facts, voices),
     ...accountHandlers(services, voices),
+    ...liveHandlers(services, live, (error, request) => refuse(services, error, "UNKNOWN", request)),
   });
   const app = createRouter({
     secure: services.secure,
@@ -99,6 +103,7 @@ export function createConsole(services: ConsoleServices): Console {
       clearInterval(catchUpTimer);
       for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
+      live.close();
       await Promise.all([searchIndexer.stop(), playback.stop()]);
     },
   };
@@ -170,10 +175,17 @@ const consoleHeader = "x-transcribe-console";
 /**
  * Refuses requests that another site's page makes the browser send. The browser sets `Sec-Fetch-Site` (W3C Fetch
  * Metadata). Without it, for example over plain HTTP, the `Origin` must be this server's; a request without both may
- * only read. A request for an address that the user typed in (`none`) may only read, too.
+ * only read. A request for an address that the user typed in (`none`) may only read, too. Browsers send the `Origin`
+ * with every WebSocket (RFC 6455, 10.2), and not all send `Sec-Fetch-Site` with it.
  * @throws {ConsoleError} 403
  */
 function requireSameOrigin(request: Request, ours: string): void {
+  if (request.headers.has("upgrade") && request.headers.get("origin") !== ours) {
+    throw new ConsoleError(
+      "not_from_here",
+      "The WebSocket comes from another site, or the address is not the server's.",
+    );
+  }
   const isReading = request.method === "GET" || request.method === "HEAD";
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");

@@ -13,7 +13,7 @@ const SHOWN_DAYS = 30;
 
 /** Reads the state of the server for the overview page. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
-  const { store, recordings, metrics, settings, modelInUse, worker, machines, problem, now } = services;
+  const { store, recordings, metrics, settings, modelInUse, worker, live, machines, problem, now } = services;
   const [work, crashes, refusals, failures, disk] = await Promise.all([
     metrics.engine.work(),
     metrics.engine.crashes(),
@@ -75,6 +75,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       decoder: decoder === null ? null : { slots: decoder.slots, rows_per_step: decoder.rowsPerStep },
       crashes: crashes.map(({ name, count }) => ({ signal: name, count })),
     },
+    live: settings().live.enabled ? live.status() : null,
     fleet:
       machines()?.map(({ machine, version, lanes, busy, problem }) => ({
         name: machine,

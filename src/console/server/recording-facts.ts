@@ -2,6 +2,7 @@ import { timestamp } from "../../api-contract/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
 import { exportFileName, exportFormats } from "../../exports/index.ts";
 import type { Viewer } from "../../library/index.ts";
+import { wasLive } from "../../live/index.ts";
 import type { PlaybackState } from "../../media/index.ts";
 import type { Outline } from "../../segments/index.ts";
 import { speakerLabel, type Transcript } from "../../transcripts/index.ts";
@@ -81,6 +82,7 @@ export class RecordingFacts {
       exports: isCompleted ? exportsOf(recording) : [],
       playback_copy: playbackCopy,
       processed_again: rerun === null ? null : { ...this.#showRerun(viewer, rerun), place: place(rerun) },
+      was_live: wasLive(store, recording.id),
       corrected: showCorrected(store, transcript, viewer),
     };
   }

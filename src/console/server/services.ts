@@ -3,6 +3,7 @@ import type { Store } from "../../database/index.ts";
 import type { Machine } from "../../fleet/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../../http/index.ts";
 import type { Library } from "../../library/index.ts";
+import type { LiveSessions } from "../../live/index.ts";
 import type { PlaybackCopies } from "../../media/index.ts";
 import type { RecordingQueue } from "../../queue/index.ts";
 import type { RecordingEvents, Recordings } from "../../recordings/index.ts";
@@ -48,7 +49,7 @@ export interface ConsoleServices {
   readonly exports: ExportAnswers;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
-  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "console" | "oidc">;
+  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "live" | "console" | "oidc">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   /** The installed speech models. */
@@ -57,6 +58,7 @@ export interface ConsoleServices {
     find(id: string): { readonly id: string; readonly languages: readonly Language[] } | null;
   };
   readonly playback: PlaybackCopies;
+  readonly live: LiveSessions;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;

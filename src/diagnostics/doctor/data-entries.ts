@@ -25,7 +25,7 @@ export function withDataEntries<T>(paths: DataPaths, use: (entries: readonly Dat
       { path: paths.root, stats: fstatSync(root), close: () => closeToOthers(root) },
       ...entriesIn(root, paths.root),
     ];
-    for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.playback]) {
+    for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.playback, paths.live]) {
       const directory = openOrNull(through(root, path.slice(paths.root.length + 1)), constants.O_DIRECTORY);
       if (directory === null) continue;
       directories.push(directory);

@@ -8,6 +8,7 @@ import {
 } from "../../api-contract/index.ts";
 import type { Recording } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
+import { liveQuery } from "../shared/live/index.ts";
 import { addCheckedRoute, type Call, type Operation, viewerOf } from "../shared/operations.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "../shared/query.ts";
 
@@ -51,6 +52,17 @@ export const operations = {
   },
   listLanguages: { method: "GET", path: "/languages", scope: null, query: noQuery, response: languagesSchema },
 } as const satisfies Record<string, Operation>;
+
+/**
+ * Opens a live session, a WebSocket. The contract of version 1 does not have it, so the OpenAPI document describes it in
+ * its introduction.
+ */
+export const openLiveSession = {
+  method: "GET",
+  path: "/live",
+  scope: "transcriptions:write",
+  query: liveQuery,
+} as const satisfies Operation;
 
 /** Adds the route of an operation on a recording. It checks, in the contract's order: scope, recording, query. */
 export function addRecordingRoute<Query extends TObject>(

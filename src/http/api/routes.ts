@@ -8,11 +8,14 @@ import { programVersion } from "../../program/index.ts";
 import type { StoredSegment } from "../../segments/index.ts";
 import type { Language } from "../../speech/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
+import { requireScope } from "../shared/access.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
-import { addRoute } from "../shared/operations.ts";
+import { acceptLiveSession, type LiveServices, liveSenderOf } from "../shared/live/index.ts";
+import { addCheckedRoute, addRoute } from "../shared/operations.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
+import { callerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
-import { addRecordingRoute, operations } from "./operations.ts";
+import { addRecordingRoute, openLiveSession, operations } from "./operations.ts";
 
 export interface ApiServices {
   readonly store: Store;
@@ -21,13 +24,14 @@ export interface ApiServices {
   readonly exports: ExportAnswers;
   /** Returns the languages of the model in use. */
   readonly languages: () => readonly Language[];
+  readonly live: LiveServices;
 }
 
 const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
 /** Creates the routes of the public API, below its base path. */
 export function apiRoutes(services: ApiServices): AnyElysia {
-  const { store, library, creator, exports, languages } = services;
+  const { store, library, creator, exports, languages, live } = services;
   const api = new Elysia({ name: "api" });
 
   addRoute(api, operations.createTranscription, ({ request }) => creator.create(request));
@@ -75,6 +79,14 @@ export function apiRoutes(services: ApiServices): AnyElysia {
       return new Response(null, { status: 304, headers });
     }
     return exports.answer({ request, owner: viewer.account.id, transcript, format, headers });
+  });
+
+  addCheckedRoute(api, openLiveSession, (request) => {
+    // The messages have the transcript, so the key must be able to read it.
+    requireScope(request, "transcriptions:read");
+    const answer = acceptLiveSession(request, liveSenderOf(request, { store, now: live.now }), live);
+    creator.requests.showLimits(request, callerOf(request).account);
+    return answer;
   });
 
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));

@@ -57,10 +57,14 @@ export function describeModel(models: CompatModels, name: string) {
   return toModel(name, (listed[0]?.created ?? 0) * 1000);
 }
 
-/** Returns the model for a recording. @throws {OpenAiError} 404 for a name that means none */
-export function modelFor(models: CompatModels, name: string): UsableModel {
+/**
+ * Returns the model for a recording.
+ * @param param the field that names it
+ * @throws {OpenAiError} 404 for a name that means none
+ */
+export function modelFor(models: CompatModels, name: string, param = "model"): UsableModel {
   const model = models.find(name) ?? (isAlias(name) ? models.current() : null);
-  if (model === null) throw unknownModel();
+  if (model === null) throw unknownModel(param);
   return model;
 }
 
@@ -69,9 +73,9 @@ function toModel(id: string, createdAt: number) {
   return { id, object: "model" as const, created, owned_by: "transcribe" };
 }
 
-function unknownModel(): OpenAiError {
+function unknownModel(param = "model"): OpenAiError {
   return new OpenAiError("not_found", "This model is not installed; GET /v1/models lists the models.", {
-    param: "model",
+    param,
     code: "model_not_found",
   });
 }

@@ -26,5 +26,7 @@ export function unversioned(path: string): string {
 
 /** Returns whether a path belongs to OpenAI's API, so that its answers have OpenAI's form. */
 export function isOpenAiPath(path: string): boolean {
-  return [PREFIX, "/audio", "/models"].some((root) => path === root || path.startsWith(`${root}/`));
+  return [PREFIX, "/audio", "/models", "/realtime", "/openai"].some(
+    (root) => path === root || path.startsWith(`${root}/`),
+  );
 }

@@ -131,7 +131,9 @@ async function* detailedText(transcript: Transcript, { hasLogprobs, hasLanguages
   if (hasLanguages) yield `,"languages":${JSON.stringify(language === null ? [] : [{ code: language }])}`;
   if (!hasLogprobs) return;
   yield ',"logprobs":';
-  yield* listOf(transcript, ({ segment }) => segment.words.map(toLogprob));
+  yield* listOf(transcript, ({ segment }) =>
+    segment.words.map(([text, , , probability]) => toLogprob(text, probability)),
+  );
 }
 
 /** Yields the body for `verbose_json`. */
@@ -191,7 +193,7 @@ export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, s
 }
 
 /** Returns the token of a word with its log probability. A word counts as one token. */
-function toLogprob([text, , , probability]: SegmentWithWords["words"][number]) {
+export function toLogprob(text: string, probability: number) {
   return { token: text, logprob: logOf(probability), bytes: [...Buffer.from(text)] };
 }
 

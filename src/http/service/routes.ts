@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import { aliveSchema, readySchema } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
@@ -14,6 +15,8 @@ export interface ServiceOptions {
   readonly metrics: Metrics;
   /** Returns whether other machines may read the metrics. */
   readonly metricsRemote: () => boolean;
+  /** Returns the token with which other machines may read the metrics; null for none. */
+  readonly metricsToken: () => string | null;
   readonly limits: () => Settings["limits"];
   /** Returns the texts that name the authors of speech models, as far as a licence requires it. */
   readonly attributions: () => readonly string[];
@@ -24,10 +27,17 @@ const immutable = { "Cache-Control": "public, max-age=31536000, immutable" };
 
 /**
  * Creates the routes outside the API's base path, none of which needs a key: health, metrics for Prometheus, and the
- * documentation. Only this machine may read the metrics unless the operator allows others. A forwarded request never
+ * documentation. Only this machine may read the metrics unless the operator allows others, or gives them a token. A forwarded request never
  * counts as local, even if the proxy connects over loopback.
  */
-export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...described }: ServiceOptions) {
+export function serviceRoutes({
+  readiness,
+  warning,
+  metrics,
+  metricsRemote,
+  metricsToken,
+  ...described
+}: ServiceOptions) {
   const documentOf = openApiText(described);
   const routes = new Elysia({ name: "service" })
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
@@ -44,10 +54,10 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
       { response: { 200: readySchema } },
     )
     .get("/metrics", async ({ request }) => {
-      if (!metricsRemote() && !contextOf(request).client.isLocal) {
+      if (!metricsRemote() && !contextOf(request).client.isLocal && !hasToken(request, metricsToken())) {
         throw new ApiError(
           "forbidden",
-          "Only this machine may read the metrics; the setting metrics.remote opens them.",
+          "Only this machine may read the metrics; the settings metrics.remote and metrics.token_file open them.",
         );
       }
       return answer(heldBody(request, await metrics.read()), metricsMediaType);
@@ -65,6 +75,14 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
   }
   return routes;
 }
+
+/** Returns whether a request sends a token. The time of the comparison tells nothing about the token. */
+function hasToken({ headers }: Request, token: string | null): boolean {
+  const sent = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return token !== null && sent !== undefined && timingSafeEqual(digestOf(sent), digestOf(token));
+}
+
+const digestOf = (text: string) => createHash("sha256").update(text).digest();
 
 /** Returns a function that returns the OpenAPI document, which is created again when the limits or models have changed. */
 function openApiText({ limits, attributions }: Pick<ServiceOptions, "limits" | "attributions">): () => string {

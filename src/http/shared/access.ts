@@ -1,10 +1,12 @@
 import { type Account, findAccount, getAccount } from "../../accounts/index.ts";
+import { includes, type Networks } from "../../addresses/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { Store } from "../../database/index.ts";
 import { requireActive } from "../../intake/index.ts";
-import { activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
+import { type ApiKey, activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
 import { parseAccountLimits } from "../../usage/index.ts";
-import { includes, type Networks } from "./client.ts";
+import { asksForSocket, offeredProtocols } from "./accept-socket.ts";
+import { type ClientSecrets, isClientSecret } from "./client-secrets.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
@@ -16,6 +18,7 @@ export interface AccessOptions {
   readonly compat: () => Settings["compat"];
   /** Networks of `compat.asr_networks`. */
   readonly asrNetworks: () => Networks;
+  readonly clientSecrets: Pick<ClientSecrets, "find">;
   readonly now: () => number;
 }
 
@@ -32,19 +35,37 @@ const basic = /^basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i;
  */
 type Proof = "bearer" | "basic";
 
+/** Further places for the key on some paths. */
+interface KeyPlaces {
+  /**
+   * Whether the path opens a live session: a WebSocket may send its key or a client secret as a subprotocol, since
+   * browsers send no header.
+   */
+  readonly isLive?: boolean;
+  /** Header with the bare key, which some clients send instead of `Authorization`; null for none. */
+  readonly keyHeader?: string | null;
+}
+
 /**
  * Returns the check of section 4 of the contract for all requests that need a key. It checks the key, the account's
  * status and the request rate, in this order. Routes check scopes and recordings themselves. All surfaces use the same
  * check, because they share its limits.
  */
-export function accessCheck(options: AccessOptions): (request: Request, proof: Proof) => void {
+export function accessCheck(options: AccessOptions): (request: Request, proof: Proof, places?: KeyPlaces) => void {
+  const { store, now, clientSecrets } = options;
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
 
-  const authenticated = (header: string | null, proof: Proof, context: RequestContext): Caller => {
+  const keyOf = (secret: string, isLive: boolean, context: RequestContext): ApiKey | null => {
+    if (!isClientSecret(secret)) return authenticate(store, secret, now());
+    context.clientSecret = isLive ? clientSecrets.find(secret) : null;
+    return context.clientSecret === null ? null : activeKey(store, context.clientSecret.keyId, now());
+  };
+
+  const authenticated = (header: string | null, proof: Proof, isLive: boolean, context: RequestContext): Caller => {
     const secret = header === null ? undefined : secretOf(header, proof);
-    const key = secret === undefined ? null : authenticate(options.store, secret, options.now());
-    const account = key === null ? null : getAccount(options.store, key.accountId);
+    const key = secret === undefined ? null : keyOf(secret, isLive, context);
+    const account = key === null ? null : getAccount(store, key.accountId);
     if (key !== null && account !== null) return { key, account };
     const limit = options.limits().failed_authentications_per_minute;
     const { allowed, retryMilliseconds } = failures.spend(context.client.addressGroup, limit, options.now());
@@ -59,11 +80,16 @@ export function accessCheck(options: AccessOptions): (request: Request, proof: P
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
-  return (request, proof) => {
+  return (request, proof, { isLive = false, keyHeader = null } = {}) => {
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);
-    const header = request.headers.get("authorization");
+    const isSocket = isLive && asksForSocket(request);
+    const bare = keyHeader === null ? null : request.headers.get(keyHeader);
+    const header =
+      request.headers.get("authorization") ??
+      (bare === null ? null : `Bearer ${bare}`) ??
+      (isSocket ? keyInProtocols(request) : null);
     if (proof === "basic" && !bearer.test(header ?? "")) refuseWebPages(request);
     const keyless = proof === "basic" && header === null ? accountWithoutKey(request, options) : null;
     if (keyless !== null) {
@@ -71,12 +97,21 @@ export function accessCheck(options: AccessOptions): (request: Request, proof: P
       checkRate(keyless.id, keyless, context);
       return;
     }
-    const caller = authenticated(header, proof, context);
+    const caller = authenticated(header, proof, isSocket, context);
     context.caller = caller;
     options.lastUse.record(caller.key.id, options.now());
     requireActive(caller.account, options.now());
     checkRate(caller.key.id, caller.account, context);
   };
+}
+
+/** The subprotocols that have a key: those of our own protocol, and of OpenAI's. */
+const keyProtocol = /^(?:bearer|openai-insecure-api-key)\.(?=.)/;
+
+/** Returns the key among the subprotocols that a client offers, as a header would have it; null if there is none. */
+function keyInProtocols(request: Request): string | null {
+  const name = offeredProtocols(request).find((each) => keyProtocol.test(each));
+  return name === undefined ? null : name.replace(keyProtocol, "Bearer ");
 }
 
 /** Returns the key in an Authorization header; undefined if there is none. */
@@ -134,7 +169,7 @@ function missingKey(proof: Proof): ApiError {
 }
 
 /** Returns the 401 error for a key that is unknown or no longer active. */
-function invalidKey(proof: Proof = "bearer"): ApiError {
+export function invalidKey(proof: Proof = "bearer"): ApiError {
   const headers = proof === "bearer" ? challenge : basicChallenge;
   return new ApiError("invalid_api_key", "This API key is not valid.", { headers });
 }

@@ -207,6 +207,8 @@ export function errorSchema(codes: readonly ErrorCode[]) {
 }
 
 interface ErrorDetails {
+  /** Status of the answer, if it is not that of the code. */
+  readonly status?: number;
   readonly headers?: Record<string, string>;
   /** Only with `validation_failed`. */
   readonly errors?: FieldErrors;
@@ -229,7 +231,7 @@ export class ApiError extends Error {
   }
 
   get status(): number {
-    return errorEntries[this.code].status;
+    return this.details.status ?? errorEntries[this.code].status;
   }
 
   /** Returns the error envelope as it is sent. */

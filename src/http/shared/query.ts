@@ -98,9 +98,10 @@ function isDate(day: string): boolean {
 }
 
 /**
- * Reads a request's query according to its schema, whose properties are integers, booleans and strings. An integer
- * consists of decimal digits only: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these,
- * and lose the parameter's name when one is out of range. Parameters that are not in the schema are ignored.
+ * Reads a request's query according to its schema, whose properties are numbers, booleans and strings. An integer
+ * consists of decimal digits only: no sign, space, exponent or hexadecimal. Another number may have a fraction. Elysia's
+ * own numbers accept all of these, and lose the parameter's name when one is out of range. Parameters that are not in the
+ * schema are ignored.
  * @throws 422 with every parameter that is missing, not valid or repeated, each under its name
  */
 export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
@@ -129,6 +130,7 @@ export function isOptional(schema: TSchema): boolean {
 }
 
 function parse(text: string, schema: TSchema): unknown {
+  if (schema[Kind] === "Number") return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
   if (schema[Kind] === "Integer") return /^\d+$/.test(text) ? Number(text) : undefined;
   if (schema[Kind] === "Boolean") return { true: true, false: false }[text];
   return text;

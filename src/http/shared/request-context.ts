@@ -1,6 +1,7 @@
 import type { Account } from "../../accounts/index.ts";
 import type { ApiKey } from "../../keys/index.ts";
 import type { Client } from "./client.ts";
+import type { ClientSecret } from "./client-secrets.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { RateLimit } from "./rate-limits.ts";
 import type { SocketHandler } from "./sockets.ts";
@@ -38,6 +39,8 @@ export interface RequestContext {
   refusal: ErrorCode | null;
   /** Set once the request is authenticated by an active key. */
   caller: Caller | null;
+  /** Client secret by which the request has its key; null for others. */
+  clientSecret: ClientSecret | null;
   /** Account of a request without a key, from a network that needs none; null for others. */
   keylessAccount: Account | null;
   /** Id of the session of a person who is signed in to the console; null for others. */
@@ -66,6 +69,7 @@ export function contextOf(request: Request): RequestContext {
     origin: "",
     refusal: null,
     caller: null,
+    clientSecret: null,
     keylessAccount: null,
     session: null,
     heldBytes: 0,

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
+import type { Networks } from "../../addresses/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
-import { type Client, clientOf, type Networks } from "./client.ts";
+import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { HeldAnswers } from "./held-answers.ts";
@@ -46,6 +47,8 @@ interface HttpServer {
 
 /** Maximum idle time of a connection between requests. */
 const IDLE_SECONDS = 120;
+/** Close code of a connection that no frame closed (RFC 6455, 7.4.1). */
+const ABNORMAL_CLOSURE = 1006;
 /** Maximum time for the head of a connection's first request, and for the TLS handshake before it. */
 const HEAD_SECONDS = 30;
 
@@ -125,10 +128,13 @@ async function respond(
   for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
-  if (context.socket !== null && response.status === 101) {
-    if (server.upgrade(request, { headers, data: { handler: context.socket } })) return undefined;
-    // The client left, or did not ask for a WebSocket in the form of RFC 6455.
-    return surfaces.of(path).toAnswer(new ApiError("bad_request", "This request can't become a WebSocket."));
+  const { socket } = context;
+  if (socket !== null) {
+    const isAccepted = response.status === 101;
+    if (isAccepted && server.upgrade(request, { headers, data: { handler: socket } })) return undefined;
+    socket.close(ABNORMAL_CLOSURE);
+    // The client has disconnected.
+    if (isAccepted) response = refuse(new ApiError("bad_request", "This request can't become a WebSocket."));
   }
   // From here on the timeout also ends a client that does not finish sending a body which nobody reads.
   server.timeout(request, IDLE_SECONDS);

@@ -1,5 +1,4 @@
 import type { ServerWebSocket, WebSocketHandler } from "bun";
-import { contextOf } from "./request-context.ts";
 
 /** The server's side of a WebSocket. */
 export interface Socket {
@@ -15,7 +14,9 @@ export interface SocketHandler {
   /** Called first, and once. */
   open(socket: Socket): void;
   message(data: string | Uint8Array): void;
-  /** Called last, and once, whichever side closes. */
+  /** The client sent a ping, which is answered, or a pong. */
+  ping(): void;
+  /** Called last, and once, whichever side closes; also for a request that could not become a WebSocket. */
   close(code: number): void;
 }
 
@@ -29,21 +30,6 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Time after which a connection that answers no ping is closed. */
 const SILENT_SECONDS = 60;
 
-/**
- * Accepts a request as a WebSocket: the answer of its route. All checks must have been made.
- * @param protocol subprotocol that the server chose from those that the client offered; null for none
- */
-export function acceptSocket(request: Request, handler: SocketHandler, protocol: string | null = null): Response {
-  contextOf(request).socket = handler;
-  const headers = protocol === null ? {} : { "Sec-WebSocket-Protocol": protocol };
-  return new Response(null, { status: 101, headers });
-}
-
-/** Returns whether a request asks for a WebSocket. */
-export function asksForSocket({ headers }: Request): boolean {
-  return headers.get("upgrade")?.toLowerCase() === "websocket";
-}
-
 /** Bun's handler of all WebSockets. */
 export const socketEvents: WebSocketHandler<SocketData> = {
   maxPayloadLength: MAX_MESSAGE_BYTES,
@@ -52,6 +38,8 @@ export const socketEvents: WebSocketHandler<SocketData> = {
   perMessageDeflate: false,
   open: (socket) => socket.data.handler.open(socketOf(socket)),
   message: (socket, data) => socket.data.handler.message(data),
+  ping: (socket) => socket.data.handler.ping(),
+  pong: (socket) => socket.data.handler.ping(),
   close: (socket, code) => socket.data.handler.close(code),
 };
 

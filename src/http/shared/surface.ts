@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { Logger } from "../../telemetry/index.ts";
 import { toApiError } from "./error-envelope.ts";
 import type { ApiError } from "./errors.ts";
+import { type Origins, preflightAnswer, withCors } from "./origins.ts";
 import { contextOf } from "./request-context.ts";
 import { createRouter } from "./router.ts";
 
@@ -21,6 +22,8 @@ export interface Surface {
 
 interface SurfaceOptions extends Pick<Surface, "owns" | "toAnswer"> {
   readonly isOn?: () => boolean;
+  /** Origins of web pages that may read its answers; none by default. */
+  readonly origins?: () => Origins;
   readonly routes: readonly AnyElysia[];
   /** Checks a request before it is routed, e.g. its key. It receives the exact path that the router matches. */
   readonly check?: (request: Request, path: string) => void;
@@ -29,8 +32,15 @@ interface SurfaceOptions extends Pick<Surface, "owns" | "toAnswer"> {
   readonly secure: boolean;
 }
 
+const noOrigins: Origins = new Set();
+
 /** Creates a surface of the server from its routes. */
-export function createSurface({ isOn = () => true, check = () => {}, ...options }: SurfaceOptions): Surface {
+export function createSurface({
+  isOn = () => true,
+  origins = () => noOrigins,
+  check = () => {},
+  ...options
+}: SurfaceOptions): Surface {
   const { owns, toAnswer, routes, log, secure } = options;
   const router = createRouter({
     secure,
@@ -42,7 +52,16 @@ export function createSurface({ isOn = () => true, check = () => {}, ...options 
       return toAnswer(refusal);
     },
   });
-  return { owns, isOn, toAnswer, ...router };
+  return {
+    owns,
+    isOn,
+    toAnswer,
+    routes: router.routes,
+    async handle(request) {
+      const allowed = origins();
+      return preflightAnswer(request, allowed) ?? withCors(request, allowed, await router.handle(request));
+    },
+  };
 }
 
 /** The surfaces of a server. The last one is always on and owns every path. */

@@ -2,8 +2,15 @@ import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSamp
 import type { WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { BATCH_SIZE, type DiarizationModels, segment } from "./models.ts";
+import { isNoisy } from "./noise.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 import { readPcm } from "./read-pcm.ts";
+
+/** The segmentation of one block, by the network for its noise. */
+interface Segmentation {
+  readonly models: DiarizationModels;
+  readonly isNoisy: boolean;
+}
 
 /**
  * Computes the speaker activity of the windows that start in one block and stores it atomically in the work area (70
@@ -17,30 +24,39 @@ export async function detectBlock(models: DiarizationModels, area: WorkArea, blo
   const windows = Array.from({ length: end - first }, (_, window) =>
     samples.subarray(windowSample(window), windowSample(window) + WINDOW_SAMPLES),
   );
+  const recordedSamples = pcm.sampleCount - start;
+  const segmentation = { models, isNoisy: isNoisy(samples.subarray(0, recordedSamples)) };
   const segmented = {
     samples,
-    recordedSamples: pcm.sampleCount - start,
+    recordedSamples,
     windows,
-    probabilities: await segmentGrid(models, samples, windows.length),
+    probabilities: await segmentGrid(segmentation, samples, windows.length),
   };
-  const probabilities = await withQuietSpeech(segmented, (some) => segmentWindows(models, some));
+  const probabilities = await withQuietSpeech(segmented, (some) => segmentWindows(segmentation, some));
   await BlockActivity.fromProbabilities(first, probabilities).write(area, block);
 }
 
 /** Returns the probabilities [window][frame][local speaker] of the first `count` grid windows in these samples. */
-async function segmentGrid(models: DiarizationModels, samples: Float32Array, count: number): Promise<Float32Array> {
+async function segmentGrid(
+  { models, isNoisy }: Segmentation,
+  samples: Float32Array,
+  count: number,
+): Promise<Float32Array> {
   return await inBatches(count, (from, windows) => {
     const stream = samples.slice(windowSample(from), windowSample(from + windows - 1) + WINDOW_SAMPLES);
-    return segment(models, stream, { windows });
+    return segment(models, stream, { windows, isNoisy });
   });
 }
 
 /** Returns the probabilities of independent windows, which do not follow each other on the grid. */
-async function segmentWindows(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
+async function segmentWindows(
+  { models, isNoisy }: Segmentation,
+  windows: readonly Float32Array[],
+): Promise<Float32Array> {
   return await inBatches(windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
     for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);
-    return segment(models, waveforms, { streams });
+    return segment(models, waveforms, { streams, isNoisy });
   });
 }
 

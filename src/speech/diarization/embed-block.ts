@@ -64,7 +64,7 @@ function joined(parts: readonly Float32Array[]): Float32Array {
 }
 
 /** Repeats samples that are shorter than MIN_SAMPLES. */
-function longEnough(samples: Float32Array): Float32Array {
+export function longEnough(samples: Float32Array): Float32Array {
   if (samples.length >= MIN_SAMPLES) return samples;
   return Float32Array.from({ length: MIN_SAMPLES }, (_, sample) => samples[sample % samples.length] ?? 0);
 }

@@ -12,6 +12,7 @@ export { cluster } from "./cluster.ts";
 export { detectBlock } from "./detect-block.ts";
 export { embedBlock } from "./embed-block.ts";
 export { embedSentences } from "./embed-sentences.ts";
+export { detectSpeech, embedSpeech } from "./live-speech.ts";
 export { type DiarizationModels, embed, openDiarizationModels, type SpeakerModelAddon, segment } from "./models.ts";
 export { readPcm } from "./read-pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";

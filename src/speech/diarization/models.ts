@@ -12,14 +12,17 @@ export const BATCH_SIZE = 4;
 /**
  * Runs the segmentation model and returns probabilities [window][frame][local speaker].
  * @param waveforms concatenated streams: each is one window, or several windows that overlap as on the grid
+ * @param isNoisy whether the newer of the model's two networks computes them, which finds more speech in noise
  */
 export async function segment(
   models: DiarizationModels,
   waveforms: Float32Array,
-  { streams = 1, windows = 1 } = {},
+  { streams = 1, windows = 1, isNoisy = false } = {},
 ): Promise<Float32Array> {
   const shape = [streams, waveforms.length / streams];
-  const { data, dims } = await models.segmentation.run({ data: waveforms, dims: shape });
+  const { data, dims } = await models.segmentation.run({ data: waveforms, dims: shape }, [
+    { name: "noisy", data: Float32Array.of(isNoisy ? 1 : 0), dims: [1] },
+  ]);
   const [all, frames, speakers] = dims;
   if (all !== streams * windows || frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
     const expected = [streams * windows, WINDOW_FRAMES, LOCAL_SPEAKERS];
@@ -59,9 +62,14 @@ interface Floats {
   readonly dims: readonly number[];
 }
 
-/** One of the two models, with one input and one output; several callers may use it at once. */
+interface Input extends Floats {
+  readonly name: string;
+}
+
+/** One of the two models, with one output; several callers may use it at once. */
 interface SpeakerModel {
-  run(waveform: Floats): Promise<Floats>;
+  /** @param others the inputs besides the waveform */
+  run(waveform: Floats, others?: readonly Input[]): Promise<Floats>;
   release(): Promise<void>;
 }
 
@@ -78,14 +86,17 @@ export interface SpeakerModelAddon extends GgmlAddon {
 
 interface NativeSpeakerModel {
   /** Runs the model on a thread of its own. @param output name of the output that is returned */
-  run(inputs: readonly (Floats & { readonly name: string })[], output: string): Promise<Floats>;
+  run(inputs: readonly Input[], output: string): Promise<Floats>;
   /** Frees the weights once the running calls have ended. */
   dispose(): void;
 }
 
 /** The two ONNX models for speaker diarization, loaded once per process. */
 export interface DiarizationModels {
-  /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
+  /**
+   * Local speaker activity in 5 s windows: `waveform` [streams, samples] and `noisy` [1] → `activity`
+   * [streams × windows, 293, 3].
+   */
   segmentation: SpeakerModel;
   /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: SpeakerModel;
@@ -128,8 +139,12 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
       if (addon === undefined) {
         const opened = await onnx.InferenceSession.create(path, session);
         return {
-          async run({ data, dims }) {
-            const results = await opened.run({ waveform: new onnx.Tensor("float32", data, dims) });
+          async run(waveform, others = []) {
+            const tensors = [{ name: "waveform", ...waveform }, ...others].map(({ name, data, dims }) => [
+              name,
+              new onnx.Tensor("float32", data, dims),
+            ]);
+            const results = await opened.run(Object.fromEntries(tensors));
             const tensor = results[output];
             if (!(tensor?.data instanceof Float32Array)) throw new Error(`the model gave no floats under "${output}"`);
             return { data: tensor.data, dims: tensor.dims };
@@ -140,7 +155,7 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
       const library = onnxLibraryOf(options.onnxBinding);
       const model = new addon.SpeakerModel({ library, model: path, threads });
       return {
-        run: (waveform) => model.run([{ name: "waveform", ...waveform }], output),
+        run: (waveform, others = []) => model.run([{ name: "waveform", ...waveform }, ...others], output),
         release: async () => model.dispose(),
       };
     } catch (error) {

@@ -10,10 +10,10 @@ const SPEAKING_PROBABILITY = 0.5;
 /** Pauses of a speaker up to this length belong to the turn, even if other speakers speak in them. */
 const PAUSE_SECONDS = 0.5;
 /**
- * Pauses up to this length also belong to the turn if nobody else speaks in them. Compared to 0.6 s, 1.2 s reduces the
- * error on the built dialogues from 9.2 to 7.2 %. From 1.6 s on, the AMI excerpts get worse.
+ * Pauses up to this length also belong to the turn if nobody else speaks in them. Compared to 1.2 s, 1.3 s reduces the
+ * error on the built dialogues from 5.9 to 5.6 %. From 1.35 s on, the AMI excerpts get worse.
  */
-const QUIET_PAUSE_SECONDS = 1.2;
+const QUIET_PAUSE_SECONDS = 1.3;
 
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
 

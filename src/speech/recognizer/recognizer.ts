@@ -134,6 +134,11 @@ export interface RecognizedWords {
   readonly language?: string;
 }
 
+export interface LiveOptions extends Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal"> {
+  /** Whether the span will not grow, so that the pass may take longer. */
+  readonly isLast: boolean;
+}
+
 /** Options of a single pass, as self-tests make it. */
 export interface SinglePassOptions {
   readonly threads: number;
@@ -147,6 +152,11 @@ export interface Recognizer {
   detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
   /** Recognizes a chunk as well as the family can, with second passes where its result is doubtful. */
   transcribe(samples: Float32Array, options: ChunkOptions): Promise<readonly RecognizedWords[]>;
+  /**
+   * Recognizes at most 30 s of a live session in one fast pass; times are from the start of the samples. A recognizer for
+   * live sessions recognizes no recordings: data that a short pass leaves in it would change their words.
+   */
+  transcribeLive(samples: Float32Array, options: LiveOptions): Promise<readonly EngineWord[]>;
   /** Recognizes English samples in a single fast pass. @throws {Error} when the numbers behind the text are not finite */
   transcribeOnce(samples: Float32Array, options: SinglePassOptions): Promise<string>;
   /** Ends the running call within a few hundred milliseconds. */

@@ -15,11 +15,14 @@ export interface OpenBrowser {
 
 export const found = await chromium((line) => console.warn(line));
 
-/** Starts a browser for the tests of the calling `describe`, and closes it after them. */
-export function openBrowser(): OpenBrowser {
+/**
+ * Starts a browser for the tests of the calling `describe`, and closes it after them.
+ * @param args further arguments of its command line
+ */
+export function openBrowser(args: readonly string[] = []): OpenBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    if (found !== null) browser = await launchChromium(found);
+    if (found !== null) browser = await launchChromium(found, args);
   }, fetchTimeout);
   afterAll(async () => {
     await browser?.close();

@@ -16,9 +16,21 @@ test("the page has no inline script or style, and refers only to its own files",
   expect([...made.page.matchAll(/<script[^>]*>([^<]*)/g)].map((match) => match[1])).toEqual([""]);
   const addresses = [...made.page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
   const files = addresses.filter((address) => !address.startsWith("data:image/svg+xml,"));
-  expect(files.toSorted()).toEqual([...made.files.keys()].map((name) => `assets/${name}`).toSorted());
+  const own = [...made.files.keys()].filter((name) => !name.startsWith("worklet."));
+  expect(files.toSorted()).toEqual(own.map((name) => `assets/${name}`).toSorted());
   const styles = [...made.files].filter(([name]) => name.endsWith(".css")).map(([, { text }]) => text);
   expect(styles.join()).not.toMatch(/url\(|@import/);
+});
+
+test("the code of the browser's audio thread is a small file of its own, which the page loads by its name", () => {
+  const [worklet = ""] = [...made.files.keys()].filter((name) => name.startsWith("worklet."));
+  expect(worklet).toMatch(/^worklet\.[0-9a-f]{16}\.js$/);
+  const script = made.files.get(worklet)?.text ?? "";
+  expect(script).toContain("registerProcessor");
+  expect(script.length).toBeLessThan(2_000);
+  const page = [...made.files].find(([name]) => /^page\..*\.js$/.test(name))?.[1].text ?? "";
+  expect(page).toContain(worklet);
+  expect(page).not.toContain("registerProcessor");
 });
 
 test("the bundle has the page's own code, and of the contract the methods and paths of routes", () => {

@@ -66,6 +66,7 @@ describe.if(found !== null)("the figures of the console in a browser", () => {
       "Parts waiting3",
       "Slots of the decoder2",
       "Rows in each step of the decoder6.1",
+      "Live sessions0 of 4",
     ]);
   });
 

@@ -7,6 +7,7 @@ test.each<[string, Route]>([
   ["#enter=abc", { screen: "overview" }],
   ["#/nowhere/at/all", { screen: "overview" }],
   ["#/accounts", { screen: "accounts" }],
+  ["#/live", { screen: "live" }],
   ["#/accounts/a%2Fb/voices", { screen: "voices", account: "a/b" }],
   ["#/accounts/x", { screen: "accounts" }],
   ["#/accounts//voices", { screen: "accounts" }],
@@ -29,6 +30,7 @@ test("routeOf restores every route from its address", () => {
   const routes: Route[] = [
     { screen: "overview" },
     { screen: "accounts" },
+    { screen: "live" },
     { screen: "voices", account: "0199-x" },
     { screen: "recordings", filter: { status: "queued", account: "a", workspace: "w", words: "a & b = c?" } },
     { screen: "recording", id: "0199-x", at: 0, find: "#+%" },

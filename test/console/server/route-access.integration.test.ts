@@ -50,6 +50,9 @@ const table: readonly Row[] = [
   ["POST /recordings/:id/proposals", 401, 403, 409, 404, 409],
   ["GET /accounts", 401, 403, 403, 403, 200],
   ["GET /accounts/:id/voices", 401, 403, 403, 403, 200],
+  ["GET /recordings/:id/live-comparison", 401, 200, 200, 404, 200],
+  // The request asks for no WebSocket. A member of another account does not learn of the account.
+  ["GET /live", 401, 403, 426, 422, 426],
   ["PUT /voices/:id", 401, 403, 403, 403, 404],
   ["DELETE /voices/:id", 401, 403, 403, 403, 404],
   ["POST /keys", 401, 403, 403, 403, 201],
@@ -107,7 +110,7 @@ describe("the routes of the console", () => {
       "POST /keys": JSON.stringify({ account: account.id, name: "new" }),
     };
     const body = bodies[route] ?? (method === "POST" ? "{}" : null);
-    const query = route === "POST /recordings" ? `?account=${account.id}` : "";
+    const query = ["POST /recordings", "GET /live"].includes(route) ? `?account=${account.id}` : "";
     return await browser.data(`${path}${query}`, { method, body });
   };
 

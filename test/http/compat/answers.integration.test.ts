@@ -168,7 +168,7 @@ describe.if(ready)("POST /v1/audio/transcriptions", () => {
     while (leftovers(server).length > 0) await Bun.sleep(2);
   });
 
-  test("has no CORS: a pre-flight gets 405 without a key", async () => {
+  test("has no CORS by default: a pre-flight gets 405 without a key", async () => {
     const response = await fetch(`${server.origin}/v1/audio/transcriptions`, { method: "OPTIONS" });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("POST");

@@ -6,6 +6,14 @@ import { Glob } from "bun";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { NpmPackages } from "../../../tools/shared/npm.ts";
 
+/** A script, and what it needs. */
+interface ModuleRun {
+  readonly script: string;
+  readonly packages: NpmPackages;
+  /** Further variables of the environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
  * Runs a script that reads a question as JSON from standard input, and writes its answer as JSON to standard output.
  * @param program Node or Bun
@@ -15,7 +23,7 @@ import type { NpmPackages } from "../../../tools/shared/npm.ts";
  */
 export async function askModule<T extends TSchema>(
   program: string,
-  { script, packages }: { readonly script: string; readonly packages: NpmPackages },
+  { script, packages, environment = {} }: ModuleRun,
   question: unknown,
   schema: T,
 ): Promise<Static<T>> {
@@ -27,7 +35,7 @@ export async function askModule<T extends TSchema>(
   symlinkSync(join(packages.folder, "node_modules"), join(directory.path, "node_modules"));
   const child = Bun.spawn([program, join(directory.path, basename(script))], {
     // A proxy of the user must not come between the script and the server.
-    env: { PATH: process.env.PATH, HOME: directory.path },
+    env: { PATH: process.env.PATH, HOME: directory.path, ...environment },
     stdin: Buffer.from(JSON.stringify(question)),
     stdout: "pipe",
     stderr: "pipe",

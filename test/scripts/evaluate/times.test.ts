@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  alignWords,
   edgeErrors,
   hallucinatedInGaps,
   hallucinatedPerHour,
@@ -11,16 +10,6 @@ import {
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const word = (text: string, startSeconds: number, endSeconds: number) => ({ text, startSeconds, endSeconds });
-
-test("words are aligned across deletions, insertions and substitutions", () => {
-  expect(alignWords(["we", "all", "go", "home"], ["oh", "we", "go", "gnome"])).toEqual([
-    [0, 1],
-    [2, 2],
-    [3, 3],
-  ]);
-  expect(alignWords([], ["we"])).toEqual([]);
-  expect(alignWords(["we"], [])).toEqual([]);
-});
 
 describe("the errors of the first and last words of turns", () => {
   const turns = [

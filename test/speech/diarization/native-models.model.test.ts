@@ -69,8 +69,9 @@ describe.if(available("speaker models in the addon", ...files))("the addon's spe
   test.each(faults)("refuse %s, and go on", async (_name, name, input, output) => {
     const { SpeakerModel } = loadGgml({ nativeDirectory }).addon as SpeakerModelAddon;
     const model = new SpeakerModel({ library: onnxLibraryOf(onnxBinding), model: segmentationModel, threads: 1 });
-    await expect(model.run([{ name, ...input }], output)).rejects.toThrow();
-    const right = [{ name: "waveform", data: waveform, dims: [1, WINDOW_SAMPLES] }];
+    const noisy = { name: "noisy", data: Float32Array.of(0), dims: [1] };
+    await expect(model.run([{ name, ...input }, noisy], output)).rejects.toThrow();
+    const right = [{ name: "waveform", data: waveform, dims: [1, WINDOW_SAMPLES] }, noisy];
     expect((await model.run(right, "activity")).dims).toEqual([1, 293, 3]);
     model.dispose();
   });

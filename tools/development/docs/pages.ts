@@ -88,7 +88,14 @@ export function withPart(text: string, name: string, part: string, by = "scripts
 const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
 export function describedMetrics(): MetricDescription[] {
-  const metrics = new Metrics({ version: "", refusalCodes: [], failures: [], machine: null });
+  const metrics = new Metrics({
+    version: "",
+    refusalCodes: [],
+    wyomingErrorCodes: [],
+    failures: [],
+    liveEnds: [],
+    machine: null,
+  });
   metrics.observe({
     openRecordings: () => [],
     stalledRecordings: () => [],
@@ -98,6 +105,7 @@ export function describedMetrics(): MetricDescription[] {
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,
     folders: () => ({ waiting: 0, done: 0, failed: 0, hindered: [] }),
+    live: () => ({ open: 0, places: 0 }),
     fleet: () => null,
   });
   return metrics.describe();

@@ -1,7 +1,8 @@
 """
-pyannote/segmentation as an ONNX graph that computes all overlapping windows together, and its LSTMs in integers.
+pyannote/segmentation and pyannote/segmentation-3.0 as one ONNX graph that computes all overlapping windows together, and its
+LSTMs in integers. An input chooses one of the two networks.
 
-network.py PUBLISHED-MODEL OUTPUT writes the segmentation model of this product.
+network.py PUBLISHED-MODEL PUBLISHED-MODEL-3.0 OUTPUT writes the segmentation model of this product.
 """
 
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import TensorProto, numpy_helper
+from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from graph import Graph
 
@@ -26,18 +27,76 @@ FILTER_SHIFT = 10
 POOLED = 3
 NORM_EPSILON = 1e-5
 LSTM_SIZE = 128
-# Numbers of the LSTM weights of each layer in the published graph.
-LSTMS = (679, 722, 765, 808)
+# Classes of segmentation-3.0, each a set of speakers who are active at once. The first is silence.
+CLASSES = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 # Maximum of a signed byte.
 GREATEST = 127
 
 
-def segmentation(published: Path) -> onnx.ModelProto:
+@dataclass(frozen=True)
+class Published:
+    """A published network: the names that its weights have in its export, by the names that they have here."""
+
+    names: dict[str, str]
+    # Numbers of the LSTM weights of each layer.
+    lstms: tuple[int, ...]
+    # Number of the first of the three linear layers.
+    linear: int
+    # Whether it outputs classes, which are sets of speakers, instead of speakers.
+    has_classes: bool
+
+    def weights(self, path: Path) -> dict[str, np.ndarray]:
+        stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer}
+        return stored | {here: stored[there] for here, there in self.names.items()}
+
+
+OLDER = Published({}, lstms=(679, 722, 765, 808), linear=811, has_classes=False)
+NEWER = Published(
+    {
+        "wn.weight": "ortshared_1_1_1_1_token_110",
+        "wn.bias": "ortshared_1_1_1_0_token_107",
+        "c0.weight": "/sincnet/conv1d.0/Concat_2_output_0",
+        **{f"c{layer}.{part}": f"sincnet.conv1d.{layer}.{part}" for layer in (1, 2) for part in ("weight", "bias")},
+        **{f"n{layer}.{part}": f"sincnet.norm1d.{layer}.{part}" for layer in (0, 1, 2) for part in ("weight", "bias")},
+        "l0.bias": "linear.0.bias",
+        "l1.bias": "linear.1.bias",
+        "cl.bias": "ortshared_1_1_7_0_token_109",
+    },
+    lstms=(783, 826, 869, 912),
+    linear=915,
+    has_classes=True,
+)
+
+
+def combined(older: onnx.ModelProto, newer: onnx.ModelProto) -> onnx.ModelProto:
+    """
+    Maps `waveform`, as `segmentation` does, and `noisy` [1] to `activity`: by the newer network if `noisy` is above one half, and
+    otherwise by the older one. Only the chosen network is computed.
+    """
+    graph = Graph("segmentation")
+    chosen = graph.add("Greater", ["noisy", graph.floats("half", [0.5])])
+    branches = {"then_branch": _branch(newer, "newer"), "else_branch": _branch(older, "older")}
+    result = (graph.add("If", [chosen], **branches), "activity", ["windows", FRAMES, SPEAKERS])
+    inputs = {"waveform": (TensorProto.FLOAT, ["streams", "samples"]), "noisy": (TensorProto.FLOAT, [1])}
+    return graph.model(inputs, result, domains=["com.microsoft"])
+
+
+def _branch(model: onnx.ModelProto, name: str) -> GraphProto:
+    """Returns a network as a branch of `If`, which takes its input from the graph around it."""
+    graph, output = model.graph, f"{name}_activity"
+    for node in graph.node:
+        node.output[:] = [output if each == "activity" else each for each in node.output]
+    dims = [each.dim_param or each.dim_value for each in graph.output[0].type.tensor_type.shape.dim]
+    result = helper.make_tensor_value_info(output, TensorProto.FLOAT, dims)
+    return helper.make_graph(list(graph.node), name, [], [result], list(graph.initializer))
+
+
+def segmentation(published: Published, path: Path) -> onnx.ModelProto:
     """
     Maps `waveform` [streams, samples] to `activity` [streams × windows, frames, speakers]. A stream of 80,000 samples is one
     window. Each further 24,300 samples add a window that starts 24,300 samples later.
     """
-    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(published).graph.initializer}
+    weights = published.weights(path)
     graph = Graph("segmentation")
     x = _filtered(graph, weights)
     x = _norm(graph, weights, "n0", x)
@@ -45,16 +104,23 @@ def segmentation(published: Path) -> onnx.ModelProto:
         x = graph.add("Conv", [x, *(graph.floats(f"c{layer}.{part}", weights[f"c{layer}.{part}"]) for part in ("weight", "bias"))])
         x = _norm(graph, weights, f"n{layer}", _pooled(graph, x))
     x = graph.add("Transpose", [x], perm=[2, 0, 1])
-    for layer, number in enumerate(LSTMS):
+    for layer, number in enumerate(published.lstms):
         x = _lstm(graph, f"lstm{layer}", *(weights[f"onnx::LSTM_{number + part}"] for part in range(3)), x)
     x = graph.add("Transpose", [x], perm=[1, 0, 2])
-    for name, number in (("l0", 811), ("l1", 812), ("cl", 813)):
+    for number, name in enumerate(("l0", "l1", "cl"), published.linear):
         product = graph.add("MatMul", [x, graph.floats(f"{name}.weight", weights[f"onnx::MatMul_{number}"])])
         x = graph.add("Add", [product, graph.floats(f"{name}.bias", weights[f"{name}.bias"])])
         if name != "cl":
             x = _leaky(graph, x)
-    result = (graph.add("Sigmoid", [x]), "activity", ["windows", FRAMES, SPEAKERS])
+    activity = _of_speakers(graph, x) if published.has_classes else graph.add("Sigmoid", [x])
+    result = (activity, "activity", ["windows", FRAMES, SPEAKERS])
     return graph.model({"waveform": (TensorProto.FLOAT, ["streams", "samples"])}, result, domains=["com.microsoft"])
+
+
+def _of_speakers(graph: Graph, x: str) -> str:
+    """Returns the probability of each speaker: the sum of the probabilities of the classes with this speaker."""
+    members = [[float(speaker in each) for speaker in range(SPEAKERS)] for each in CLASSES]
+    return graph.add("MatMul", [graph.add("Softmax", [x], axis=2), graph.floats("classes", members)])
 
 
 @dataclass(frozen=True)
@@ -154,5 +220,7 @@ def _reach(matrix: np.ndarray) -> np.ndarray:
     return np.maximum(*together).max(axis=2)
 
 
-source, output = map(Path, sys.argv[1:])
-output.write_bytes(segmentation(source).SerializeToString(deterministic=True))
+if __name__ == "__main__":
+    older, newer, output = map(Path, sys.argv[1:])
+    both = combined(segmentation(OLDER, older), segmentation(NEWER, newer))
+    output.write_bytes(both.SerializeToString(deterministic=True))

@@ -39,7 +39,7 @@ const MAX_SPEED = 1_000;
 const speedText = (timesRealTime: number) =>
   timesRealTime > MAX_SPEED ? texts.timesMore(number(MAX_SPEED)) : texts.times(roughly(timesRealTime));
 
-function Speed({ overview: { speed, worker } }: { overview: Overview }) {
+function Speed({ overview: { speed, worker, live } }: { overview: Overview }) {
   // Finalizing writes the transcript and processes no audio, so it has no speed.
   const measured = speed.filter(
     ({ step, work_seconds, audio_seconds }) =>
@@ -66,6 +66,7 @@ function Speed({ overview: { speed, worker } }: { overview: Overview }) {
         {typeof worker.decoder?.rows_per_step === "number" && (
           <Figure name={texts.rowsPerStep} value={roughly(worker.decoder.rows_per_step)} />
         )}
+        {live !== null && <Figure name={texts.live} value={texts.of(number(live.open), number(live.places))} />}
       </dl>
     </Part>
   );

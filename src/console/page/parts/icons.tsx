@@ -17,6 +17,9 @@ const drawings = {
   undo: "M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6M3 6.5L6 3.5M3 6.5l3 3",
   redo: "M13 6.5H6.5a3.5 3.5 0 0 0 0 7H10M13 6.5l-3-3M13 6.5l-3 3",
   save: "M8 2v8M4.5 7L8 10.5 11.5 7M3 13.5h10",
+  mic: "M8 2a2 2 0 0 0-2 2v3.5a2 2 0 0 0 4 0V4a2 2 0 0 0-2-2M3.5 7.5a4.5 4.5 0 0 0 9 0M8 12v2.5",
+  stop: "M4 4h8v8H4z",
+  copy: "M6 6h7.5v7.5H6zM10 6V2.5H2.5V10H6",
   send: "M8 11V3M4.5 6L8 2.5 11.5 6M3 13.5h10",
 } as const;
 
@@ -24,7 +27,7 @@ export type IconName = keyof typeof drawings;
 
 /** Renders an icon next to a text or instead of one. Screen readers get only the text. */
 export function Icon({ name }: { name: IconName }) {
-  const isFilled = name === "play";
+  const isFilled = name === "play" || name === "stop";
   return (
     <svg class={isFilled ? "icon filled" : "icon"} viewBox="0 0 16 16" aria-hidden="true">
       <path d={drawings[name]} />

@@ -12,6 +12,7 @@ import { ReplaceDialog } from "./editing/replace-dialog.tsx";
 import { Revisions } from "./editing/revisions.tsx";
 import { Exports } from "./exports.tsx";
 import { FindBar, type Match, useFind } from "./find.tsx";
+import { LiveWords } from "./live-words.tsx";
 import { usePlayback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
 import { Processing } from "./processing.tsx";
@@ -64,6 +65,7 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
           <Speakers recording={recording} corrections={corrections} onChange={onChange} />
           <Processing recording={recording} onChange={onChange} />
           <Revisions recording={recording} corrections={corrections} />
+          {recording.was_live && <LiveWords id={recording.id} />}
           <Exports recording={recording} />
           <section>
             <h2>{texts.doubtTitle}</h2>

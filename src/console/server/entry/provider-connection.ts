@@ -1,7 +1,8 @@
 import { createRemoteJWKSet } from "jose";
 import * as client from "openid-client";
+import { SecretFileError } from "../../../config/index.ts";
 import { codeOf } from "../../../text/index.ts";
-import { ClientSecretError, type ProviderSettings, readClientSecret } from "./provider-settings.ts";
+import { type ProviderSettings, readClientSecret } from "./provider-settings.ts";
 import { SecretAuthentication } from "./secret-authentication.ts";
 
 /** Maximum time of one request to the provider. */
@@ -34,7 +35,7 @@ export interface ProviderFault {
 }
 
 export function providerFault(error: unknown): ProviderFault {
-  if (error instanceof ClientSecretError) return { name: error.name, reason: error.message };
+  if (error instanceof SecretFileError) return { name: error.name, reason: error.message };
   const reason = refusalBy(error) ?? codeOf(error);
   const { cause } = error instanceof Error ? error : {};
   const response = error instanceof client.WWWAuthenticateChallengeError ? error.response : cause;
@@ -75,7 +76,7 @@ export class ProviderConnection {
 
   /**
    * Returns the provider of the settings. Of several requests at once, the first one reads the configuration for all.
-   * @throws {ClientSecretError}
+   * @throws {SecretFileError}
    */
   connect(settings: ProviderSettings): Promise<Connected> {
     const { issuer, client_id, client_secret_file } = settings;

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import type { Settings } from "../../../config/index.ts";
-import { ExpectedError, messageOf } from "../../../text/index.ts";
+import { readSecretFile, type Settings } from "../../../config/index.ts";
 
 export type ProviderSettings = Settings["oidc"];
 
@@ -24,29 +22,12 @@ export function checkIssuer(issuer: string): void {
   throw new Error("the issuer must have an https address: over plain HTTP, others could sign in as anybody");
 }
 
-/** Maximum length of a client's secret. A longer file is another one. */
-const MAX_SECRET_CHARACTERS = 4096;
-
-/** The file of the client's secret is missing or wrong; the message names the fault. */
-export class ClientSecretError extends ExpectedError {
-  override readonly name = "ClientSecretError";
-}
-
 /**
  * Reads the secret of the server as a client of the provider; null for a public client.
- * @throws {ClientSecretError}
+ * @throws {SecretFileError}
  */
 export function readClientSecret(file: string): string | null {
-  if (file === "") return null;
-  let secret: string;
-  try {
-    secret = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new ClientSecretError(`${file} can't be read: ${messageOf(error)}`);
-  }
-  if (secret === "") throw new ClientSecretError(`${file} is empty; it must contain the client's secret`);
-  if (secret.length <= MAX_SECRET_CHARACTERS && !/\s/.test(secret)) return secret;
-  throw new ClientSecretError(`${file} must contain the client's secret alone, on one line`);
+  return readSecretFile(file, "the client's secret");
 }
 
 /** Returns the name of the provider for people; null if the settings have none. */

@@ -115,7 +115,7 @@ export function sessionHandlers(
       password: operatorHash() !== null,
     }),
 
-    session: ({ request }) => showSession(sessionOf(request)),
+    session: ({ request }) => showSession(sessionOf(request), settings().live.enabled),
 
     async signIn({ request, body, headers }) {
       const { session, secret, passwordHash: hash } = await signIn(request, body);
@@ -126,7 +126,7 @@ export function sessionHandlers(
       headers["set-cookie"] = cookies;
       const { requestId, client } = contextOf(request);
       log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
-      return showSession(session);
+      return showSession(session, settings().live.enabled);
     },
 
     async beginProviderSignIn({ request, body: { page }, headers }) {
@@ -168,7 +168,7 @@ function requireOwnPage(request: Request, page: string): void {
   );
 }
 
-function showSession(session: ConsoleSession): Session {
+function showSession(session: ConsoleSession, live: boolean): Session {
   const { enteredBy, user, enteredAt, endsAt, idleEndsAt } = session;
   return {
     entered_by: enteredBy,
@@ -178,5 +178,6 @@ function showSession(session: ConsoleSession): Session {
     ends_at: timestamp(endsAt),
     idle_ends_at: timestamp(Math.min(endsAt, idleEndsAt)),
     version: programVersion,
+    live,
   };
 }

@@ -184,7 +184,7 @@ const provider: Check = {
 };
 
 function adviceOn({ name, reason, status }: ProviderFault): string {
-  if (name === "ClientSecretError") return "Correct the file, which `oidc.client_secret_file` names.";
+  if (name === "SecretFileError") return "Correct the file, which `oidc.client_secret_file` names.";
   if (reason === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED") {
     return "Write `oidc.issuer` exactly as the provider's configuration does, with or without the slash at its end.";
   }

@@ -9,7 +9,7 @@ import { MAX_OPEN_EXPORTS } from "../../shared/open-answers.ts";
  * @param attributions texts that name the authors of speech models, as far as a licence requires it
  */
 export function description(limits: Settings["limits"], attributions: readonly string[]): string {
-  const parts = [introduction, access, headers, limitsText(limits), polling, errorsText(), parserText];
+  const parts = [introduction, access, headers, limitsText(limits), polling, live, errorsText(), parserText];
   return [...parts, ...modelsText(attributions)].join("\n\n");
 }
 
@@ -67,6 +67,9 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 An account may have its own limits. \`Retry-After\` is exact. A create that is refused or replayed uses up no quota. Audio is charged once, when processing begins. It is refunded when the recording fails with \`internal\` through a fault of the service, but not for a link that was too slow or had no recording. A valid key is never refused for failed authentications.`;
 }
+
+const live = `## Live sessions
+\`GET /live\` is a WebSocket that transcribes sound while people speak. It needs the scopes \`transcriptions:write\` and \`transcriptions:read\`. The key is sent as usual, or as the subprotocol \`bearer.KEY\` next to \`transcribe\`. A request without an upgrade is answered 426 with \`Upgrade: websocket\`, and every refusal before the upgrade has the form below. The documentation of the server, \`docs/live.md\`, describes its parameters and messages.`;
 
 const polling = `## Polling
 Send the first request after 10 seconds. Then poll every 5 seconds for a recording under ten minutes; for a longer one, double the pause each time up to 30 seconds. Give up after twice the recording's length plus ten minutes. On 429 wait \`Retry-After\` seconds; on 5xx retry with exponential backoff. \`completed\` and \`failed\` never change again. \`processing\` may become \`queued\` again after a restart of the server, and while recordings of other accounts are processed; the recording then resumes from its last checkpoint.`;

@@ -58,6 +58,7 @@ function createRecognizer(state: ParakeetState): Recognizer {
       throw new Error("Parakeet models do not detect languages");
     },
     transcribe: async (samples, { threads, signal }) => [{ words: await transcribe(state, samples, threads, signal) }],
+    transcribeLive: (samples, { threads, signal }) => transcribe(state, samples, threads, signal),
     transcribeOnce: async (samples, { threads }) => {
       const words = await transcribe(state, samples, threads);
       return words

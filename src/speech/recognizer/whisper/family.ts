@@ -7,6 +7,7 @@ import { isModelFile, readSizes, validateModelFile } from "./model-file/index.ts
 import { readLanguages } from "./model-header.ts";
 import { countPromptTokens, maxPromptTokens } from "./prompt.ts";
 import { transcribeChunk } from "./transcription/transcribe-chunk.ts";
+import { transcribeLive } from "./transcription/transcribe-live.ts";
 import type { WhisperModel, WhisperState } from "./types.ts";
 
 /** Whisper models in ggml form, which whisper.cpp computes. */
@@ -20,8 +21,9 @@ export const whisperFamily: RecognizerFamily = {
   countVocabularyTokens: countPromptTokens,
   open: (runtime, path, useGpu, slots) => {
     const model = openModel(runtime, path, useGpu, slots);
+    const isOnGpu = useGpu && runtime.gpus().length > 0;
     return {
-      createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder)),
+      createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder), isOnGpu),
       decoderWork: () => {
         const { steps } = model.work();
         return { steps: steps.evaluated, rows: steps.items };
@@ -45,10 +47,11 @@ function describeKernels(path: string, instructions: Instructions): ModelKernels
 /** Samples per encoder position of 20 ms. */
 const samplesPerPosition = 320;
 
-function createRecognizer(model: WhisperModel, state: WhisperState): Recognizer {
+function createRecognizer(model: WhisperModel, state: WhisperState, isOnGpu: boolean): Recognizer {
   return {
     detectLanguage: (samples, threads) => state.detectLanguage(samples, threads),
     transcribe: (samples, options) => transcribeChunk(state, samples, options),
+    transcribeLive: (samples, options) => transcribeLive(state, samples, { ...options, isShort: !isOnGpu }),
     transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, options),
     abort: () => state.abort(),
     dispose: () => state.dispose(),

@@ -144,11 +144,23 @@ function Difference({ before, after }: { before: readonly Compared[]; after: rea
   const lines = (segments: readonly Compared[]) =>
     segments.map(({ speaker, text }) => `${strings.speakers.letter(speaker)}: ${text}`).join("\n");
   const start = (after[0] ?? before[0])?.start ?? 0;
+  return <DifferentWords start={start} before={lines(before)} after={lines(after)} />;
+}
+
+interface DifferentWordsProps {
+  /** Seconds from the beginning. */
+  readonly start: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Shows two texts of the same time as one, with the words that differ. */
+export function DifferentWords({ start, before, after }: DifferentWordsProps) {
   return (
     <>
       <span class="soft">{clock(start)}</span>
       <p dir="auto" class="difference">
-        {diffWordsWithSpace(lines(before), lines(after)).map(({ value, added, removed }, place) => {
+        {diffWordsWithSpace(before, after).map(({ value, added, removed }, place) => {
           const key = `${place} ${value}`;
           if (added) return <ins key={key}>{value}</ins>;
           return removed ? <del key={key}>{value}</del> : <span key={key}>{value}</span>;

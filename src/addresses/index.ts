@@ -1,0 +1,8 @@
+export {
+  addressGroup,
+  includes,
+  isLoopback,
+  type Networks,
+  parseNetworks,
+  plainAddress,
+} from "./addresses.ts";

@@ -1,0 +1,1 @@
+export { isAzurePath, isRealtimePath, type RealtimeServices, realtimeRoutes } from "./routes.ts";

@@ -1,0 +1,56 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { invalidParam, OpenAiError } from "../openai-error.ts";
+import { invalidField } from "./invalid-field.ts";
+
+/** Maximum size of a body. The longest that clients send are some hundred keywords. */
+const MAX_BYTES = 64 * 1024;
+/** Maximum time to receive a whole body; clients send it at once. */
+const MAX_MILLISECONDS = 30_000;
+
+/**
+ * Reads a small body in JSON. No body is an empty object.
+ * @throws {OpenAiError} 400 if it is not JSON or does not match the schema, 408 if it is too slow, 413 if it is too long
+ */
+export async function readJsonBody<Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  maxMilliseconds = MAX_MILLISECONDS,
+): Promise<Static<Schema>> {
+  const text = await readText(request, maxMilliseconds);
+  let value: unknown;
+  try {
+    value = text.trim() === "" ? {} : JSON.parse(text);
+  } catch {
+    throw new OpenAiError("bad_request", "The body is not JSON.");
+  }
+  if (Value.Check(schema, value)) return value;
+  const param = invalidField(schema, value);
+  throw param === null
+    ? new OpenAiError("bad_request", "The body is not valid.")
+    : invalidParam(param, `${param} is not valid.`);
+}
+
+async function readText({ body }: Request, maxMilliseconds: number): Promise<string> {
+  const reader = body?.getReader();
+  if (reader === undefined) return "";
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    deadline.reject(new OpenAiError("bad_request", "The body did not arrive in time.", { status: 408 }));
+  }, maxMilliseconds);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), deadline.promise]);
+      if (done) return Buffer.concat(pieces).toString();
+      bytes += value.byteLength;
+      if (bytes > MAX_BYTES) throw new OpenAiError("file_too_large", "The body is too long.");
+      pieces.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+    // The rest of the body is not needed.
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,211 @@
+import { type EngineWord, SAMPLE_RATE } from "../../timeline/index.ts";
+import { sampleOf } from "../turns/index.ts";
+import { type LiveArea, spanOf } from "./live-area.ts";
+import type { LiveLanguage } from "./live-language.ts";
+import type { Passage, Turn } from "./turn.ts";
+import { WordAgreement } from "./word-agreement.ts";
+
+/** New speech after which a pass is worth its cost. */
+const STEP_SAMPLES = 0.6 * SAMPLE_RATE;
+/** Silence after which the words before it are recognized at once: the passage may be over. */
+const PAUSE_SAMPLES = 0.2 * SAMPLE_RATE;
+/** Sound after the detected one that a pass may cover: the latest words appear sooner. */
+const AHEAD_SAMPLES = 0.3 * SAMPLE_RATE;
+/** Duration from which a pass begins after the last final word instead of at the start of the passage. */
+const LONG_SAMPLES = 12 * SAMPLE_RATE;
+/** Speech that may have been added to a passage without another pass at its end: the rounding of its end. */
+const SAME_END_SAMPLES = 0.05 * SAMPLE_RATE;
+/** Speech that has a word. */
+const LEAST_SAMPLES = 0.05 * SAMPLE_RATE;
+/** Number of last passes over a passage that may fail. */
+const MAX_ATTEMPTS = 3;
+
+export interface RecognitionOptions {
+  readonly area: LiveArea;
+  readonly language: LiveLanguage;
+  /** Returns names and terms to expect; empty for none. */
+  readonly vocabulary: () => string;
+  /** Returns the next frame whose speech is not detected yet. */
+  readonly nextFrame: () => number;
+  readonly onFinal: (passage: Passage, words: readonly EngineWord[]) => void;
+  /** Called with the words of a passage that may change, when they have changed. */
+  readonly onPartial: (turn: Turn, words: readonly EngineWord[]) => void;
+  readonly onPassageEnd: (passage: Passage) => void;
+  /** Called when all words of a turn are final, in the order of the turns. */
+  readonly onTurnEnd: (turn: Turn) => void;
+  /** Called with the error of a passage whose words could not be recognized. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The passes over one passage. */
+interface Progress {
+  agreement: WordAgreement;
+  /** First sample of the next pass. */
+  fromSample: number;
+  /** End of the latest pass. */
+  passedSample: number;
+  /** Language of the latest pass, ISO 639. */
+  language: string | null;
+  open: readonly EngineWord[];
+  /** End of the speech that a pass in a pause has covered completely. */
+  completedSample: number;
+  attempts: number;
+  probabilities: number[];
+}
+
+/**
+ * Recognizes the words of a session's passages in their order, with one pass at a time. A passage that has ended goes
+ * before the one that grows, so when passes lag behind, words that may change are skipped, and no final ones are lost.
+ */
+export class Recognition {
+  readonly #options: RecognitionOptions;
+  readonly #turns: Turn[] = [];
+  readonly #passages: Passage[] = [];
+  readonly #progress = new WeakMap<Passage, Progress>();
+
+  constructor(options: RecognitionOptions) {
+    this.#options = options;
+  }
+
+  /** Whether all words of the sound so far are final. */
+  get isIdle(): boolean {
+    return this.#turns.length === 0;
+  }
+
+  /** The sample before which all words are final: everything in front of the first passage. Null without a passage. */
+  get finalSample(): number | null {
+    return this.#passages[0]?.finalSample ?? null;
+  }
+
+  /** The start of the first passage that has ended, whose words are behind; null if there is none. */
+  get backlogSample(): number | null {
+    return this.#passages.find(({ endSample }) => endSample !== null)?.startSample ?? null;
+  }
+
+  addTurn(turn: Turn): void {
+    this.#turns.push(turn);
+  }
+
+  addPassage(passage: Passage): void {
+    this.#passages.push(passage);
+  }
+
+  /** Makes the next pass, if one is due. @returns whether it did anything */
+  async step(): Promise<boolean> {
+    const passage = this.#passages[0];
+    if (passage === undefined || this.#turns[0] !== passage.turn) return this.#endTurn();
+    if (passage.turn.isDropped) return this.#endPassage(passage);
+    const progress = this.#progressOf(passage);
+    const isWhole = passage.endSample !== null;
+    const isCovered = passage.speechEndSample - progress.completedSample <= SAME_END_SAMPLES;
+    const isRecognized = passage.speechEndSample - progress.fromSample < LEAST_SAMPLES;
+    if (isWhole && (isCovered || isRecognized)) {
+      this.#add(passage, progress, progress.open, true);
+      return this.#endPassage(passage);
+    }
+    if (!isWhole && !this.#isWorthPass(passage, progress)) return false;
+    try {
+      return await this.#pass(passage, progress, isWhole);
+    } catch (error) {
+      if (isWhole) progress.attempts += 1;
+      if (progress.attempts < MAX_ATTEMPTS) throw error;
+      passage.turn.hasFailed = true;
+      this.#options.onFault(error);
+      return this.#endPassage(passage);
+    }
+  }
+
+  async #pass(passage: Passage, progress: Progress, isWhole: boolean): Promise<boolean> {
+    const { area, language, vocabulary } = this.#options;
+    // More sound may have arrived than a pass covers, and it may have the silence that ends the passage.
+    const endSample = passage.endSample ?? Math.min(area.sampleCount, this.#detectedSample + AHEAD_SAMPLES);
+    const speechEndSample = passage.speechEndSample;
+    const isPaused = this.#isPaused(passage);
+    const spoken = await language.of({ span: spanOf(passage.startSample, endSample), isWhole, of: passage });
+    if (spoken === null) return isWhole && this.#endPassage(passage);
+    if (progress.language !== null && progress.language !== spoken.code) {
+      progress.agreement = new WordAgreement(passage.finalSample / SAMPLE_RATE);
+    }
+    progress.language = spoken.code;
+    const span = spanOf(progress.fromSample, endSample);
+    const isLast = isWhole || isPaused;
+    const recognized = await area.transcribe(span, language.modelFor(spoken), { vocabulary: vocabulary(), isLast });
+    if (passage.turn.isDropped) return this.#endPassage(passage);
+    // The passage may have been cut meanwhile: the words behind the cut belong to the next one.
+    const limit = (passage.endSample ?? endSample) / SAMPLE_RATE;
+    const words = recognized.filter((word) => (word.startSeconds + word.endSeconds) / 2 < limit);
+    progress.passedSample = endSample;
+    progress.completedSample = isLast ? speechEndSample : 0;
+    progress.probabilities = words.map(({ probability }) => probability);
+    this.#add(passage, progress, words, isWhole);
+    return isWhole ? this.#endPassage(passage) : true;
+  }
+
+  /** Takes the words of a pass. */
+  #add(passage: Passage, progress: Progress, words: readonly EngineWord[], isLast: boolean): void {
+    const { language, onFinal, onPartial } = this.#options;
+    // In a language that is not sure yet, no word is final.
+    const mayBeFinal = isLast ? "all" : language.isSettled ? "agreed" : "none";
+    const { final, open } = progress.agreement.add(words, progress.passedSample / SAMPLE_RATE, mayBeFinal);
+    const hadOpen = progress.open.length > 0;
+    progress.open = open;
+    if (final.length > 0) {
+      passage.turn.language = progress.language;
+      passage.finalSample = Math.round((final.at(-1)?.endSeconds ?? 0) * SAMPLE_RATE);
+      onFinal(passage, final);
+      if (progress.passedSample - progress.fromSample > LONG_SAMPLES) progress.fromSample = passage.finalSample;
+    }
+    if (open.length > 0 || (hadOpen && final.length === 0)) onPartial(passage.turn, open);
+  }
+
+  #isWorthPass(passage: Passage, { passedSample, completedSample }: Progress): boolean {
+    if (passage.speechEndSample - passedSample >= STEP_SAMPLES) return true;
+    return this.#isPaused(passage) && passage.speechEndSample - completedSample > SAME_END_SAMPLES;
+  }
+
+  #isPaused({ speechEndSample }: Passage): boolean {
+    return this.#detectedSample - speechEndSample >= PAUSE_SAMPLES;
+  }
+
+  /** The sample up to which speech is detected. */
+  get #detectedSample(): number {
+    return sampleOf(this.#options.nextFrame());
+  }
+
+  #endPassage(passage: Passage): true {
+    const { language, onPassageEnd } = this.#options;
+    const { probabilities } = this.#progressOf(passage);
+    const mean =
+      probabilities.length === 0 ? null : probabilities.reduce((sum, one) => sum + one) / probabilities.length;
+    language.recognized((passage.speechEndSample - passage.startSample) / SAMPLE_RATE, mean);
+    this.#passages.splice(this.#passages.indexOf(passage), 1);
+    onPassageEnd(passage);
+    return true;
+  }
+
+  /** Ends the first turn, if it has no further passages. @returns whether it has ended */
+  #endTurn(): boolean {
+    const turn = this.#turns[0];
+    if (turn === undefined || !turn.isSettled) return false;
+    this.#turns.shift();
+    if (!turn.isDropped) this.#options.onTurnEnd(turn);
+    return true;
+  }
+
+  #progressOf(passage: Passage): Progress {
+    const known = this.#progress.get(passage);
+    if (known !== undefined) return known;
+    const progress: Progress = {
+      agreement: new WordAgreement(passage.startSample / SAMPLE_RATE),
+      fromSample: passage.startSample,
+      passedSample: passage.startSample,
+      language: null,
+      open: [],
+      completedSample: 0,
+      attempts: 0,
+      probabilities: [],
+    };
+    this.#progress.set(passage, progress);
+    return progress;
+  }
+}

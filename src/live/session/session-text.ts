@@ -1,0 +1,91 @@
+import { type EngineWord, SAMPLE_RATE } from "../../timeline/index.ts";
+import type { LiveEvent, LiveSegment } from "../contract.ts";
+import { type LiveRows, speakerLabel } from "../store/index.ts";
+import type { Turn } from "./turn.ts";
+
+/** Segments of a session that is not kept which a client can receive again after it was away. */
+const MAX_REMEMBERED = 5000;
+/** Minimum duration of a segment: a word may have been given none. */
+const MIN_SECONDS = 0.01;
+
+export interface SessionTextOptions {
+  readonly id: string;
+  /** Null for a session that is not kept. */
+  readonly rows: LiveRows | null;
+  readonly emit: (event: LiveEvent) => void;
+  /** Number of the next segment. */
+  readonly nextNumber: number;
+}
+
+/** The final words of a session: reports and stores them as segments. */
+export class SessionText {
+  readonly #options: SessionTextOptions;
+  /** The latest segments of a session that is not kept. */
+  readonly #remembered: LiveSegment[] = [];
+  #nextNumber: number;
+
+  constructor(options: SessionTextOptions) {
+    this.#options = options;
+    this.#nextNumber = options.nextNumber;
+  }
+
+  /** Adds final words of a turn. @returns their segment; null if they have no text */
+  add(turn: Turn, words: readonly EngineWord[]): LiveSegment | null {
+    const { id, rows, emit } = this.#options;
+    const text = words.map((word) => word.text).join("");
+    if (text.trim() === "") return null;
+    turn.text += text;
+    const startSeconds = words[0]?.startSeconds ?? 0;
+    const segment: LiveSegment = {
+      number: this.#nextNumber++,
+      startSeconds,
+      endSeconds: Math.max(startSeconds + MIN_SECONDS, ...words.map((word) => word.endSeconds)),
+      text: text.trim(),
+      words,
+      speaker: null,
+    };
+    if (rows === null) this.#remember(segment);
+    else rows.addSegment(id, turn.id, segment);
+    emit({ type: "final", turn: turn.id, segment });
+    return segment;
+  }
+
+  /** Reports words of a turn that may still change. */
+  showPartial(turn: Turn, words: readonly EngineWord[]): void {
+    const text = words.map((word) => word.text).join("");
+    this.#options.emit({ type: "partial", turn: turn.id, text: text.trim(), words });
+  }
+
+  /** Reports that all words of a turn are final. */
+  endTurn({ id, text, hasFailed, startSample, endSample, language }: Turn): void {
+    if (hasFailed) {
+      this.#options.emit({ type: "turnFailed", turn: id });
+      return;
+    }
+    const seconds = ((endSample ?? startSample) - startSample) / SAMPLE_RATE;
+    this.#options.emit({ type: "turnCompleted", turn: id, text: text.trim(), seconds, language });
+  }
+
+  /** Sets the speaker of segments. */
+  setSpeaker(numbers: readonly number[], speaker: number): void {
+    const { id, rows, emit } = this.#options;
+    const label = speakerLabel(speaker);
+    if (rows !== null) rows.setSpeaker(id, numbers, speaker);
+    for (const [at, segment] of this.#remembered.entries()) {
+      if (numbers.includes(segment.number)) this.#remembered[at] = { ...segment, speaker: label };
+    }
+    emit({ type: "speakers", speakers: numbers.map((segment) => ({ segment, speaker: label })) });
+  }
+
+  /** Returns the segments from a number on. */
+  from(number: number): LiveSegment[] {
+    const { id, rows } = this.#options;
+    if (rows === null) return this.#remembered.filter((segment) => segment.number >= number);
+    return rows.segments(id, number).map(({ turn: _, ...segment }) => segment);
+  }
+
+  #remember(segment: LiveSegment): void {
+    this.#remembered.push(segment);
+    if (this.#remembered.length > MAX_REMEMBERED) this.#remembered.shift();
+  }
+}

@@ -1,0 +1,72 @@
+import { createServer, type Server, type Socket } from "node:net";
+import type { WyomingMetrics } from "../telemetry/index.ts";
+import { Admission, type AdmissionOptions } from "./admission.ts";
+import { Connection, type ConnectionServices, type TimeLimits } from "./connection.ts";
+import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
+import { encodeEvent } from "./outgoing-events.ts";
+
+export interface WyomingOptions
+  extends Omit<ConnectionServices, "times" | "metrics">,
+    Omit<AdmissionOptions, "metrics"> {
+  readonly metrics: WyomingMetrics;
+  /** Replaces the time limits, for tests. */
+  readonly times?: TimeLimits;
+}
+
+const timeLimits: TimeLimits = { event: 60_000, sound: 30_000, end: 3000 };
+
+/**
+ * A server for Wyoming, the protocol of Home Assistant for voice services. The protocol has neither keys nor encryption:
+ * clients are admitted by their network, and all sessions belong to one account.
+ */
+export class WyomingServer {
+  readonly #options: WyomingOptions;
+  readonly #admission: Admission;
+  readonly #server: Server;
+  readonly #connections = new Map<Socket, Connection>();
+
+  constructor(options: WyomingOptions) {
+    this.#options = options;
+    this.#admission = new Admission(options);
+    // A client may close its side after audio-stop, and still read the transcript.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    options.metrics.observe(() => this.#admission.open);
+  }
+
+  /** Starts to listen. @returns the address with its port @throws {Error} if the address can't be used */
+  async listen({ host, port }: ListenAddress): Promise<string> {
+    const listening = Promise.withResolvers<void>();
+    this.#server.once("error", listening.reject);
+    this.#server.listen({ host, port }, listening.resolve);
+    await listening.promise;
+    const bound = this.#server.address();
+    return formatListenAddress({ host, port: typeof bound === "object" && bound !== null ? bound.port : port });
+  }
+
+  /** Accepts no more connections, and ends those that are open. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const connection of this.#connections.values()) connection.stop();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    // An error is followed by `close`.
+    socket.on("error", () => {});
+    const refusal = this.#admission.admit(socket);
+    if (refusal === "foreign") {
+      socket.destroy();
+      return;
+    }
+    if (refusal !== null) {
+      const text = "The server has as many connections as it can.";
+      this.#options.metrics.error("too_many_connections");
+      socket.end(encodeEvent("error", { text, code: "too_many_connections" }), () => socket.destroy());
+      return;
+    }
+    const connection = new Connection(socket, { times: timeLimits, ...this.#options });
+    this.#connections.set(socket, connection);
+    socket.once("close", () => this.#connections.delete(socket));
+    void connection.serve();
+  }
+}
