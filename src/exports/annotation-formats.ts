@@ -88,8 +88,10 @@ export async function* writeEaf(document: ExportDocument): AsyncGenerator<string
 
 /** Returns the attributes that name a recording next to the annotation document, in which ELAN looks for it. */
 function mediaAttributes(name: string): string {
-  const url = `./${encodeURIComponent(name)}`;
-  const { type } = Bun.file(name);
+  // ELAN takes a space or a letter with an accent as it is, and does not decode them.
+  const url = xmlAttribute(`./${name.toWellFormed()}`);
+  // ELAN knows WAV by this type only.
+  const type = /\.wav$/i.test(name) ? "audio/x-wav" : (Bun.file(name).type.split(";")[0] ?? "");
   return `MEDIA_URL="${url}" MIME_TYPE="${xmlAttribute(type)}" RELATIVE_MEDIA_URL="${url}"`;
 }
 

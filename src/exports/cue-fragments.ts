@@ -48,17 +48,19 @@ export function cueFragments(
 }
 
 /**
- * Returns the label of a speaker as fragments before a text, which take no time.
+ * Returns the label of a speaker before a text, which takes no time. It is one fragment, so that no label is alone in a
+ * cue: a long name is cut.
  * @param at the text's start
  */
-export function labelFragments(name: string, at: number, maxWidth: number): CueFragment[] {
-  return breakableFragments(`${name}: `)
-    .flatMap((fragment) => (columns(fragment.trimEnd()) > maxWidth ? cutToWidth(fragment, maxWidth) : [fragment]))
-    .map((text) => {
-      const width = columns(text.trimEnd());
-      const times = { startMilliseconds: at, endMilliseconds: at };
-      return { text, width, spaceWidth: columns(text) - width, ...times, bindsToNext: true, isLabel: true as const };
-    });
+export function labelFragment(name: string, at: number, maxWidth: number): CueFragment {
+  let shown = name;
+  if (columns(shown) + 1 > maxWidth) {
+    const [beginning = ""] = cutToWidth(name, maxWidth - 2);
+    shown = `${beginning.trimEnd()}…`;
+  }
+  const text = `${shown}: `;
+  const times = { startMilliseconds: at, endMilliseconds: at };
+  return { text, width: columns(text) - 1, spaceWidth: 1, ...times, bindsToNext: true, isLabel: true };
 }
 
 function columns(text: string): number {

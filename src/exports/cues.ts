@@ -1,5 +1,5 @@
 import { cleanText } from "../text/index.ts";
-import { type CueFragment, cueFragments, labelFragments, withoutShortOverlap } from "./cue-fragments.ts";
+import { type CueFragment, cueFragments, labelFragment, withoutShortOverlap } from "./cue-fragments.ts";
 import { type ExportDocument, type ExportSegment, speakerName } from "./document.ts";
 import { CUE_LIMITS, type CueLimits, splitCues } from "./split-cues.ts";
 
@@ -55,7 +55,9 @@ async function* cuesInOrder(document: ExportDocument, isLabelled: boolean): Asyn
   for await (const segment of segments) {
     const isPast = ({ startMilliseconds }: Cue) => startMilliseconds <= segment.startMilliseconds;
     yield* later.splice(0, later.findLastIndex(isPast) + 1);
-    const label = isLabelled && segment.speaker !== labelled ? speakerName(document, segment.speaker) : null;
+    // Another speaker's cue may also be shown between those of this segment, or after its start.
+    const isOther = segment.speaker !== labelled || later.some(({ speaker }) => speaker !== segment.speaker);
+    const label = isLabelled && isOther ? speakerName(document, segment.speaker) : null;
     const cues = cuesOf(segment, { language, limits, label });
     if (cues.length > 0) labelled = segment.speaker;
     for (const cue of cues) {
@@ -83,8 +85,11 @@ function cuesOf(segment: ExportSegment, { language, limits, label }: CueOptions)
   if (text === "") return [];
   const { speaker } = segment;
   const maxWidth = limits.columns;
-  const texts = cueFragments(segment, text, { language, maxWidth });
-  const labels = label === null ? [] : labelFragments(label, texts[0]?.startMilliseconds ?? 0, maxWidth);
+  // On one line, a label leaves half of it to the first word.
+  const labelWidth = limits.lines > 1 ? maxWidth : Math.floor(maxWidth / 2);
+  const width = label === null || limits.lines > 1 ? maxWidth : maxWidth - labelWidth - 1;
+  const texts = cueFragments(segment, text, { language, maxWidth: width });
+  const labels = label === null ? [] : [labelFragment(label, texts[0]?.startMilliseconds ?? 0, labelWidth)];
   return runsInOrder([...labels, ...texts]).flatMap((fragments) =>
     splitCues(fragments, limits).map(({ from, to, lineBreak }): Cue => {
       const start = fragments[from]?.startMilliseconds ?? 0;

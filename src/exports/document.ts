@@ -30,7 +30,9 @@ export const exportLayoutSchema = Type.Object({
   /** Maximum words of a subtitle. */
   words: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   /** File name of the recording, for formats that name their media. */
-  media: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  media: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f/\\\\\\ufffe\\uffff]+$" }),
+  ),
 });
 export type ExportLayout = Static<typeof exportLayoutSchema>;
 

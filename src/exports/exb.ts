@@ -8,7 +8,7 @@ import { xmlAttribute, xmlText } from "./xml-text.ts";
  */
 export async function* writeExb(document: ExportDocument): AsyncGenerator<string> {
   const tiers = await readTiers(document);
-  const media = document.layout?.media ?? "";
+  const media = (document.layout?.media ?? "").toWellFormed();
   const points = pointsOf(tiers);
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<basic-transcription>\n  <head>\n    <meta-information>\n';
   yield `      <project-name/>\n      <transcription-name>${xmlText(documentTitle(document))}</transcription-name>\n`;

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import type { ExportLayout } from "./document.ts";
 
 /** Media type of each format, with UTF-8 for the text formats. */
@@ -35,7 +36,16 @@ export function isTextFormat(format: ExportFormat): format is TextFormat {
 }
 
 /** Formats that `GET /transcriptions/ID/export` offers, whose list is part of the contract of v1. */
-export const contractFormats = exportFormats.slice(0, exportFormats.indexOf("lrc") + 1);
+export const contractFormats = [
+  ...(["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"] as const),
+] satisfies ExportFormat[];
+export type ContractFormat = (typeof contractFormats)[number];
+export const contractFormatSchema = Type.Union(contractFormats.map((format) => Type.Literal(format)));
+
+/** Returns whether the contract of v1 has a format. */
+export function isContractFormat(format: ExportFormat): format is ContractFormat {
+  return Value.Check(contractFormatSchema, format);
+}
 
 /** Extensions that differ from the format's name. */
 const extensions: { readonly [F in ExportFormat]?: string } = {
@@ -54,15 +64,20 @@ export function exportExtension(format: ExportFormat): string {
 const subtitleFormats: readonly ExportFormat[] = ["srt", "vtt", "ttml", "podcast"];
 /** Formats that can leave out who speaks. */
 const readableFormats: readonly ExportFormat[] = [...subtitleFormats, "txt", "md", "pdf", "docx"];
+/** Formats that never have speakers. */
+const unnamedFormats: readonly ExportFormat[] = ["tsv", "lrc"];
 /** Formats that name the file of the recording. */
 const mediaFormats: readonly ExportFormat[] = ["eaf", "exb"];
 
 /** Returns the choices that have no effect on a format; a client that sends one expects something else. */
 export function uselessChoices(format: ExportFormat, layout: ExportLayout): (keyof ExportLayout)[] {
-  return Object.entries(layout).flatMap(([name, value]) => {
-    const choice = name as keyof ExportLayout;
-    if (choice === "speakers") return value === "none" && !readableFormats.includes(format) ? [choice] : [];
-    const formats = choice === "media" ? mediaFormats : subtitleFormats;
-    return formats.includes(format) ? [] : [choice];
-  });
+  const { speakers, media, width, lines, words } = layout;
+  const useless: (keyof ExportLayout)[] = [];
+  const namesNobody = unnamedFormats.includes(format) || (speakers === "none" && !readableFormats.includes(format));
+  if (speakers !== undefined && namesNobody) useless.push("speakers");
+  for (const [name, value] of Object.entries({ width, lines, words })) {
+    if (value !== undefined && !subtitleFormats.includes(format)) useless.push(name as "width" | "lines" | "words");
+  }
+  if (media !== undefined && !mediaFormats.includes(format)) useless.push("media");
+  return useless;
 }

@@ -6,12 +6,15 @@ export { ExportQueue } from "./export-queue.ts";
 export { type ExportResult, exportTranscript } from "./export-transcript.ts";
 export { exportFileName } from "./file-name.ts";
 export {
+  type ContractFormat,
+  contractFormatSchema,
   contractFormats,
   type ExportFormat,
   exportExtension,
   exportFormatSchema,
   exportFormats,
   exportMediaTypes,
+  isContractFormat,
   isTextFormat,
   type TextFormat,
   uselessChoices,

@@ -100,7 +100,9 @@ class BreakCosts {
   /** Returns the fragments as a cue with its best line break; undefined if they do not fit in one cue. */
   fit(from: number, to: number): CueRange | undefined {
     const { columns, milliseconds, lines, words } = this.#limits;
-    if (this.#duration(from, to) > milliseconds) return undefined;
+    // A label is never alone, however long its first word takes.
+    const isLabelAndWord = to - from === 2 && this.#fragments[from]?.isLabel === true;
+    if (this.#duration(from, to) > milliseconds && !isLabelAndWord) return undefined;
     if ((this.#words[to] ?? 0) - (this.#words[from] ?? 0) > words) return undefined;
     if (this.#width(from, to) <= columns) return { from, to, lineBreak: to };
     if (lines < 2) return undefined;
