@@ -39,6 +39,9 @@ export class WyomingServer {
     this.#server.once("error", listening.reject);
     this.#server.listen({ host, port }, listening.resolve);
     await listening.promise;
+    this.#server.off("error", listening.reject);
+    // For example that no connection can be accepted, because too many files are open.
+    this.#server.on("error", (err) => this.#options.log.error({ event: "wyoming.accept_failed", err }));
     const bound = this.#server.address();
     return formatListenAddress({ host, port: typeof bound === "object" && bound !== null ? bound.port : port });
   }

@@ -17,7 +17,15 @@ test("a server that cannot start releases its resources, so that the next one ca
   using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const settings = (environment: Record<string, string>) =>
     loadSettings({ file: undefined, environment: { TRANSCRIBE_DATA_DIR: directory.path, ...environment }, flags: {} });
-  const refused = [{ TRANSCRIBE_PORT: String(other.port) }, { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" }];
+  const refused: Record<string, string>[] = [
+    { TRANSCRIBE_PORT: String(other.port) },
+    { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" },
+    {
+      TRANSCRIBE_PORT: "0",
+      TRANSCRIBE_LIVE_WYOMING: `127.0.0.1:${other.port}`,
+      TRANSCRIBE_LIVE_WYOMING_ACCOUNT: "home",
+    },
+  ];
   for (const environment of refused) {
     await expect(startTranscribeServer(settings(environment), createLogger("silent"))).rejects.toThrow(StartError);
     expect(new DataDirectory(directory.path).lock()).not.toThrow();

@@ -160,4 +160,9 @@ export class TalkingSession implements LiveSession {
   detach(): void {
     this.#listener = null;
   }
+
+  leave(): void {
+    this.#listener = null;
+    this.isOver = true;
+  }
 }

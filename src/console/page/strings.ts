@@ -515,7 +515,7 @@ export const strings = {
       engine: "The recognition failed.",
       stopping: "The server stopped.",
     },
-    expired: "The session can't be continued: the connection was lost for too long.",
+    expired: "The session can't be continued: it has ended, or the connection was lost for too long.",
     signedOut: "You are no longer signed in.",
     becomes: "The session becomes a recording, which is now transcribed with more accuracy.",
     soon: "What the server has received becomes a recording. It is in the list within some minutes.",

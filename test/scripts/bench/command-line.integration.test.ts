@@ -31,6 +31,8 @@ describe("scripts/bench", () => {
     [["parakeet", "--form", "int8"], "--form is f32, f16, q8_0, q5_0 or q4_0, not int8"],
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
+    [["live", "--only", "songs"], "--only selects none of transcribe, with speakers; WhisperLive"],
+    [["live", "--sessions", "0"], "--sessions is a whole number from 1, not 0"],
     [["--cpu", "haswel"], "--cpu is auto, "],
     [["fleet", "--part", "two"], "--part is one, many or overhead, not two"],
     [["scale", "--part", "two"], "--part is real or simulated, not two"],
