@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import type { ExportLayout } from "./document.ts";
 
 /** Media type of each format, with UTF-8 for the text formats. */
@@ -39,12 +38,11 @@ export function isTextFormat(format: ExportFormat): format is TextFormat {
 export const contractFormats = [
   ...(["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"] as const),
 ] satisfies ExportFormat[];
-export type ContractFormat = (typeof contractFormats)[number];
-export const contractFormatSchema = Type.Union(contractFormats.map((format) => Type.Literal(format)));
+type ContractFormat = (typeof contractFormats)[number];
 
 /** Returns whether the contract of v1 has a format. */
 export function isContractFormat(format: ExportFormat): format is ContractFormat {
-  return Value.Check(contractFormatSchema, format);
+  return contractFormats.some((each) => each === format);
 }
 
 /** Extensions that differ from the format's name. */

@@ -6,8 +6,6 @@ export { ExportQueue } from "./export-queue.ts";
 export { type ExportResult, exportTranscript } from "./export-transcript.ts";
 export { exportFileName } from "./file-name.ts";
 export {
-  type ContractFormat,
-  contractFormatSchema,
   contractFormats,
   type ExportFormat,
   exportExtension,
@@ -16,7 +14,6 @@ export {
   exportMediaTypes,
   isContractFormat,
   isTextFormat,
-  type TextFormat,
   uselessChoices,
 } from "./formats.ts";
 export { recordingDocument } from "./recording-document.ts";

@@ -1,4 +1,5 @@
 import { type Cue, toCues } from "./cues.ts";
+import { directionOfText } from "./direction.ts";
 import { asksForSpeakers, clockTime, documentTitle, type ExportDocument } from "./document.ts";
 import { xmlAttribute, xmlText } from "./xml-text.ts";
 
@@ -15,6 +16,7 @@ const namespaces = [
 const head = `    <styling>
       <style xml:id="s0" tts:fontFamily="proportionalSansSerif" tts:fontSize="100%" tts:lineHeight="normal" tts:textAlign="center" ebutts:linePadding="0.5c"/>
       <style xml:id="s1" tts:color="#ffffff" tts:backgroundColor="#000000c2"/>
+      <style xml:id="s2" tts:direction="rtl"/>
     </styling>
     <layout>
       <region xml:id="r0" tts:origin="10% 10%" tts:extent="80% 80%" tts:displayAlign="after"/>
@@ -42,7 +44,9 @@ export async function* writeTtml(document: ExportDocument): AsyncGenerator<strin
 function paragraph({ startMilliseconds, endMilliseconds, lines }: Cue, number: number): string {
   const times = `begin="${time(startMilliseconds)}" end="${time(endMilliseconds)}"`;
   const text = lines.map((line) => `<span style="s1">${xmlText(line)}</span>`).join("<br/>");
-  return `      <p xml:id="p${number}" region="r0" ${times}>${text}</p>\n`;
+  // The direction of a paragraph is that of its cue, so that a full stop stands behind the last word.
+  const direction = directionOfText(lines.join(" ")) === "rtl" ? 'style="s2" ' : "";
+  return `      <p xml:id="p${number}" region="r0" ${direction}${times}>${text}</p>\n`;
 }
 
 function time(milliseconds: number): string {

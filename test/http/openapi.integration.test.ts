@@ -253,7 +253,8 @@ describe("a method that a path does not take", () => {
       const allowed = [...taken, ...(taken.includes("GET") ? ["HEAD"] : [])].sort();
       const isOutside = document.paths[path]?.servers !== undefined;
       for (const method of methods.filter((each) => !allowed.includes(each))) {
-        const address = (isOutside ? server.origin : server.baseUrl) + path.replace("{id}", id).replace("{format}", "md");
+        const address =
+          (isOutside ? server.origin : server.baseUrl) + path.replace("{id}", id).replace("{format}", "md");
         const response = await fetch(address, { method, headers: { authorization: `Bearer ${client.key}` } });
         expect([method, response.status]).toEqual([method, 405]);
         expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allowed);

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { contractFormatSchema, contractFormats, exportLayoutSchema } from "../../exports/index.ts";
+import { contractFormats, exportLayoutSchema } from "../../exports/index.ts";
 
 /** The query of an export in the contract of version 1. */
 export const exportQuery = Type.Object({
   format: {
-    ...contractFormatSchema,
+    ...Type.Union(contractFormats.map((format) => Type.Literal(format))),
     description: `one of ${contractFormats.join(", ")}`,
     documented: { description: "The format of the file.", example: "srt" },
   },
