@@ -145,6 +145,8 @@ class BreakCosts {
  * column less even.
  */
 const BOUNDARY_COSTS: Record<Boundary, number> = { sentence: 0, perhaps: 1, clause: 0.3, open: 1, bound: 2 };
+/** Cost of a break after a speaker's label, which is never better than any other break. */
+const LABEL_COST = 1000;
 /** Factor for the cost of a break at a pause. */
 const PAUSE_FACTOR = 0.4;
 /** A hyphen, after which a line may end although the word continues. */
@@ -153,6 +155,7 @@ const hyphen = /[\p{L}\p{N}]-$/u;
 /** Returns the cost of a break between two fragments; the end of the text costs nothing. */
 function costOfBreak(before: CueFragment, after: CueFragment | undefined): number {
   if (after === undefined) return 0;
+  if (before.isLabel === true) return LABEL_COST;
   const written = hyphen.test(before.text) ? "open" : boundaryBetween(before.text, after.text);
   const cost = BOUNDARY_COSTS[written === "open" && before.bindsToNext ? "bound" : written];
   return after.startMilliseconds - before.endMilliseconds >= PAUSE_MILLISECONDS ? PAUSE_FACTOR * cost : cost;
