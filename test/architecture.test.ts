@@ -145,6 +145,9 @@ test("no file outside the families' folders and the catalogue names a model fami
   const notices = /^program\/contents\.ts$/;
   /** OpenAI's names of models and languages, which its clients send. */
   const clientNames = /^http\/(?:compat\/|api\/openapi\/openai-paths\.ts$)/;
+  /** The name of an export format, which other programs read. */
+  const formatNames =
+    /^(?:exports\/(?:formats|json-formats|text-formats)\.ts|console\/page\/strings\.ts|http\/api\/openapi\/export-answers\.ts)$/;
   /** A setting, a check, a file of the native build, and another program: users and scripts depend on these names. */
   const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b|\bwhisper-asr-webservice\b/g;
   const comments = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
@@ -153,6 +156,7 @@ test("no file outside the families' folders and the catalogue names a model fami
       !mayName.test(file) &&
       !notices.test(file) &&
       !clientNames.test(file) &&
+      !formatNames.test(file) &&
       /whisper|parakeet/i.test(text.replaceAll(comments, "").replaceAll(publicNames, "")),
   );
   expect(named.map(([file]) => file)).toEqual([]);

@@ -124,6 +124,11 @@ function stemOf(name: string): string {
 
 function formatOf(path: string): ExportFormat {
   const extension = extname(path).slice(1).toLowerCase();
+  const longer = exportFormats.find((format) => {
+    const own = exportExtension(format);
+    return own.includes(".") && path.toLowerCase().endsWith(`.${own}`);
+  });
+  if (longer !== undefined) return longer;
   if (Value.Check(exportFormatSchema, extension)) return extension;
   if (extension === "" || path === standardOutput) return "txt";
   throw new UsageError(`.${extension} is not a transcript format; use ${exportFormats.join(", ")}: --format FORMAT`);

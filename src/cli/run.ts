@@ -3,11 +3,13 @@ import { Command } from "commander";
 import type { SegmentResource } from "../api-contract/index.ts";
 import { MigrationError } from "../database/index.ts";
 import { databaseTrouble } from "../disk/index.ts";
+import type { ExportLayout } from "../exports/index.ts";
 import { type LocalPipeline, openLocalPipeline } from "../server/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { ExpectedError } from "../text/index.ts";
-import { CommandError, exitCodes, throwAll } from "./command-error.ts";
+import { CommandError, exitCodes, throwAll, UsageError } from "./command-error.ts";
 import { interruptedWith, interruptible } from "./interrupts.ts";
+import { addLayoutOptions, type LayoutOptions, layoutOf, speakersOption } from "./layout-options.ts";
 import { print } from "./output.ts";
 import {
   addOutputOptions,
@@ -31,7 +33,8 @@ import { addRecordingOptions, hintsOf, type RecordingOptions } from "./recording
 import { failureTexts, progressText, transcriptText } from "./recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "./settings-options.ts";
 
-interface RunOptions extends OutputOptions, RecordingOptions {
+interface RunOptions extends OutputOptions, RecordingOptions, LayoutOptions {
+  readonly labels?: ExportLayout["speakers"];
   readonly model?: string;
   readonly name?: string;
   readonly logLevel?: string;
@@ -44,12 +47,14 @@ export function runCommand(): Command {
     .addArgument(
       recordingsArgument("<recording...>", "audio or video files, or - for standard input", { links: false }),
     );
-  const command = addOutputOptions(
-    addRecordingOptions(transcribing).option(
-      "--model <model>",
-      "id or path of a speech model (default: engine.whisper_model, else the built-in one)",
-      someText,
-    ),
+  const command = addLayoutOptions(
+    addOutputOptions(
+      addRecordingOptions(transcribing).option(
+        "--model <model>",
+        "id or path of a speech model (default: engine.whisper_model, else the built-in one)",
+        someText,
+      ),
+    ).addOption(speakersOption("labels", ["letters", "none"])),
   )
     .option("--name <name>", "file name of the recording from standard input (default: recording)", recordingName)
     .option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
@@ -83,6 +88,10 @@ async function run(
     recordings.map(({ name }) => name),
     options,
   );
+  const format = outputs[0]?.format;
+  const layout = layoutOf(options, format ?? "txt", options.labels, "labels");
+  if (layout !== undefined && format === undefined)
+    throw new UsageError("the form of a transcript needs --format or -o");
   makeOutputDirectory(options);
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
   // The command's output suffices by default, so logs are written only if a level is given.
@@ -93,7 +102,7 @@ async function run(
     using board = new ProgressBoard();
     await using pipeline = await openLocalPipeline({ ...settings, engine }, log);
     for (const [index, recording] of recordings.entries()) {
-      const job = { ...recording, output: outputs[index] ?? null, heading: files.length > 1, options };
+      const job = { ...recording, output: outputs[index] ?? null, layout, heading: files.length > 1, options };
       const { outcome, fault } = await runFile(pipeline, board, job, signal);
       outcomes.push(outcome);
       if (fault === null) continue;
@@ -115,6 +124,8 @@ async function run(
 interface RunJob extends RecordingInput {
   /** Destination of the transcript as a file; if null, it is printed for people. */
   readonly output: Output | null;
+  /** Form of the file; undefined for the format's own. */
+  readonly layout: ExportLayout | undefined;
   /** Whether the file's name is printed above the transcript. */
   readonly heading: boolean;
   /** With `--json`, the caller prints all results at the end, and nothing is printed here. */
@@ -142,7 +153,7 @@ async function runFile(
 async function transcribe(
   pipeline: LocalPipeline,
   board: ProgressBoard,
-  { input, shown, name, output, heading, options }: RunJob,
+  { input, shown, name, output, layout, heading, options }: RunJob,
   signal: AbortSignal,
 ): Promise<Partial<RunOutcome>> {
   const row = board.row(name);
@@ -171,7 +182,7 @@ async function transcribe(
       if (options.json !== true) board.above(() => process.stdout.write(printed));
       return { ...found, segments };
     }
-    const bytes = await transcript.export(output.format);
+    const bytes = await transcript.export(output.format, layout);
     row.end();
     await writeOutput(output.path, bytes, options.force === true);
     board.note(`${shown} → ${output.path}`);

@@ -50,12 +50,14 @@ function praatString(text: string): string {
 export async function* writeEaf(document: ExportDocument): AsyncGenerator<string> {
   const tiers = await readTiers(document);
   const { language } = document;
+  const media = document.layout?.media;
   const slots = timeSlots(tiers);
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   yield `<ANNOTATION_DOCUMENT AUTHOR="" DATE="${new Date(document.createdAt).toISOString()}" FORMAT="3.0" VERSION="3.0"`;
   yield ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
   yield ' xsi:noNamespaceSchemaLocation="http://www.mpi.nl/tools/elan/EAFv3.0.xsd">\n';
   yield ' <HEADER MEDIA_FILE="" TIME_UNITS="milliseconds">\n';
+  if (media !== undefined) yield `  <MEDIA_DESCRIPTOR ${mediaAttributes(media)}/>\n`;
   yield `  <PROPERTY NAME="lastUsedAnnotationId">${slots.length / 2}</PROPERTY>\n </HEADER>\n <TIME_ORDER>\n`;
   for (const [index, { milliseconds }] of slots.entries()) {
     yield `  <TIME_SLOT TIME_SLOT_ID="ts${index + 1}" TIME_VALUE="${milliseconds}"/>\n`;
@@ -82,6 +84,15 @@ export async function* writeEaf(document: ExportDocument): AsyncGenerator<string
     yield ` <LANGUAGE LANG_ID="${xmlAttribute(language)}" LANG_LABEL="${xmlAttribute(languageInWords(language))}"/>\n`;
   }
   yield "</ANNOTATION_DOCUMENT>\n";
+}
+
+/** Returns the attributes that name a recording next to the annotation document, in which ELAN looks for it. */
+function mediaAttributes(name: string): string {
+  // ELAN takes a space or a letter with an accent as it is, and does not decode them.
+  const url = xmlAttribute(`./${name.toWellFormed()}`);
+  // ELAN knows WAV by this type only.
+  const type = /\.wav$/i.test(name) ? "audio/x-wav" : (Bun.file(name).type.split(";")[0] ?? "");
+  return `MEDIA_URL="${url}" MIME_TYPE="${xmlAttribute(type)}" RELATIVE_MEDIA_URL="${url}"`;
 }
 
 /** The start or the end of an annotation; `edge` is twice the number of the annotation, plus one for its end. */

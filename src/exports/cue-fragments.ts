@@ -13,6 +13,8 @@ export interface CueFragment {
   readonly endMilliseconds: number;
   /** Whether a line should not break after this fragment, because it belongs to the next one, as an article does. */
   readonly bindsToNext: boolean;
+  /** Whether this is a part of the speaker's label before the text, and not of the text. */
+  readonly isLabel?: true;
 }
 
 /**
@@ -43,6 +45,22 @@ export function cueFragments(
         bindsToNext: bindsToNext(fragment, language),
       };
     });
+}
+
+/**
+ * Returns the label of a speaker before a text, which takes no time. It is one fragment, so that no label is alone in a
+ * cue: a long name is cut.
+ * @param at the text's start
+ */
+export function labelFragment(name: string, at: number, maxWidth: number): CueFragment {
+  let shown = name;
+  if (columns(shown) + 1 > maxWidth) {
+    const [beginning = ""] = cutToWidth(name, maxWidth - 2);
+    shown = `${beginning.trimEnd()}…`;
+  }
+  const text = `${shown}: `;
+  const times = { startMilliseconds: at, endMilliseconds: at };
+  return { text, width: columns(text) - 1, spaceWidth: 1, ...times, bindsToNext: true, isLabel: true };
 }
 
 function columns(text: string): number {

@@ -19,6 +19,23 @@ export const exportSegmentSchema = Type.Object({
 });
 export type ExportSegment = Static<typeof exportSegmentSchema>;
 
+/** Schema of a client's choices about the form of an export. Each has a default, which depends on the format. */
+export const exportLayoutSchema = Type.Object({
+  /** How speakers are written: with their names, with letters, or not at all. */
+  speakers: Type.Optional(Type.Union([Type.Literal("names"), Type.Literal("letters"), Type.Literal("none")])),
+  /** Maximum columns of a line of subtitles. */
+  width: Type.Optional(Type.Integer({ minimum: 10, maximum: 200 })),
+  /** Maximum lines of a subtitle. */
+  lines: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
+  /** Maximum words of a subtitle. */
+  words: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  /** File name of the recording, for formats that name their media. */
+  media: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f/\\\\\\ufffe\\uffff]+$" }),
+  ),
+});
+export type ExportLayout = Static<typeof exportLayoutSchema>;
+
 /** Schema of the facts about a recording that formats show. */
 export const exportHeadSchema = Type.Object({
   /** The recording's id. */
@@ -33,6 +50,7 @@ export const exportHeadSchema = Type.Object({
   language: Type.Union([Type.String({ pattern: "^[a-z]{2,3}$" }), Type.Null()]),
   /** Display names, indexed by speaker. */
   speakers: Type.Array(Type.String()),
+  layout: Type.Optional(exportLayoutSchema),
 });
 export type ExportHead = Static<typeof exportHeadSchema>;
 
@@ -49,6 +67,16 @@ export function documentTitle(head: ExportHead): string {
 /** Returns a speaker's display name, or a numbered name if there is none. */
 export function speakerName(head: ExportHead, speaker: number): string {
   return cleanText(head.speakers[speaker] ?? "") || `Speaker ${speaker + 1}`;
+}
+
+/** Returns whether the layout of an export asks for speakers where the format has no field for them. */
+export function asksForSpeakers({ layout }: ExportHead): boolean {
+  return layout?.speakers === "names" || layout?.speakers === "letters";
+}
+
+/** Returns whether an export names who speaks. */
+export function showsSpeakers({ layout }: ExportHead): boolean {
+  return layout?.speakers !== "none";
 }
 
 /**
@@ -77,7 +105,8 @@ export function documentDetails(head: ExportHead): { label: string; value: strin
   ];
   if (head.language !== null) details.push({ label: "Language", value: languageInWords(head.language) });
   const names = head.speakers.map((_name, speaker) => speakerName(head, speaker));
-  if (names.length > 0) details.push({ label: names.length === 1 ? "Speaker" : "Speakers", value: names.join(", ") });
+  if (names.length > 0 && showsSpeakers(head))
+    details.push({ label: names.length === 1 ? "Speaker" : "Speakers", value: names.join(", ") });
   return details;
 }
 

@@ -1,5 +1,5 @@
 import { type Direction, directionOfLanguage, directionOfText, hasRightToLeft } from "./direction.ts";
-import { clockTime, type ExportHead, speakerName } from "./document.ts";
+import { clockTime, type ExportHead, showsSpeakers, speakerName } from "./document.ts";
 import type { Turn } from "./turns.ts";
 import { xmlText } from "./xml-text.ts";
 
@@ -34,8 +34,9 @@ export function directedRuns(text: string): DirectedText[] {
  * library's objects take 350 MB and three times as long.
  */
 export function turnXml(head: ExportHead, turn: Turn): string {
-  const name = directedRuns(speakerName(head, turn.speaker)).map((run) => runXml(run));
-  const time = { text: `   ${clockTime(turn.startMilliseconds)}`, rightToLeft: false };
+  const isNamed = showsSpeakers(head);
+  const name = isNamed ? directedRuns(speakerName(head, turn.speaker)).map((run) => runXml(run)) : [];
+  const time = { text: `${isNamed ? "   " : ""}${clockTime(turn.startMilliseconds)}`, rightToLeft: false };
   const heading = [
     ...name,
     runXml(time, `<w:b w:val="false"/><w:bCs w:val="false"/><w:color w:val="${colors.faint}"/>`),

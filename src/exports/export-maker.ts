@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DiskSpace } from "../disk/index.ts";
 import type { DataDirectory } from "../storage/index.ts";
 import type { Transcript } from "../transcripts/index.ts";
+import type { ExportLayout } from "./document.ts";
 import { ExportQueue } from "./export-queue.ts";
 import { type ExportOptions, type ExportResult, exportTranscript, writeText } from "./export-transcript.ts";
 import { type ExportFormat, isTextFormat } from "./formats.ts";
@@ -21,6 +22,7 @@ export interface WantedExport {
   readonly format: ExportFormat;
   /** Whether the names of speakers that have one replace their letters. */
   readonly hasNames?: boolean;
+  readonly layout?: ExportLayout;
 }
 
 /** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
@@ -44,9 +46,9 @@ export class ExportMaker {
    * @throws as `exportTranscript`
    * @throws {MachineError} when there is no disk space for the file
    */
-  make({ owner, transcript, format, hasNames }: WantedExport, signal: AbortSignal): Promise<ExportResult> {
+  make({ owner, transcript, format, hasNames, layout }: WantedExport, signal: AbortSignal): Promise<ExportResult> {
     const queue = isTextFormat(format) ? this.#texts : this.#documents;
-    const make = () => exportTranscript(format, recordingDocument(transcript, hasNames), this.#target(signal));
+    const make = () => exportTranscript(format, recordingDocument(transcript, hasNames, layout), this.#target(signal));
     return queue.run(owner, make, signal);
   }
 

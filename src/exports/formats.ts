@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import type { ExportLayout } from "./document.ts";
 
 /** Media type of each format, with UTF-8 for the text formats. */
 export const exportMediaTypes = {
@@ -14,6 +15,11 @@ export const exportMediaTypes = {
   eaf: "application/xml; charset=utf-8",
   tsv: "text/tab-separated-values; charset=utf-8",
   lrc: "text/plain; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  ttml: "application/ttml+xml; charset=utf-8",
+  exb: "application/xml; charset=utf-8",
+  whisper: "application/json",
+  podcast: "application/json",
 } as const;
 export type ExportFormat = keyof typeof exportMediaTypes;
 
@@ -28,7 +34,48 @@ export function isTextFormat(format: ExportFormat): format is TextFormat {
   return format !== "pdf" && format !== "docx";
 }
 
-/** Returns the extension of a format's files, without a dot: the format's name, in Praat's spelling for a TextGrid. */
+/** Formats that `GET /transcriptions/ID/export` offers, whose list is part of the contract of v1. */
+export const contractFormats = [
+  ...(["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"] as const),
+] satisfies ExportFormat[];
+type ContractFormat = (typeof contractFormats)[number];
+
+/** Returns whether the contract of v1 has a format. */
+export function isContractFormat(format: ExportFormat): format is ContractFormat {
+  return contractFormats.some((each) => each === format);
+}
+
+/** Extensions that differ from the format's name. */
+const extensions: { readonly [F in ExportFormat]?: string } = {
+  // Praat's spelling.
+  textgrid: "TextGrid",
+  whisper: "whisper.json",
+  podcast: "podcast.json",
+};
+
+/** Returns the extension of a format's files, without a dot. */
 export function exportExtension(format: ExportFormat): string {
-  return format === "textgrid" ? "TextGrid" : format;
+  return extensions[format] ?? format;
+}
+
+/** Formats with subtitles, whose width, lines and words a client may choose. */
+const subtitleFormats: readonly ExportFormat[] = ["srt", "vtt", "ttml", "podcast"];
+/** Formats that can leave out who speaks. */
+const readableFormats: readonly ExportFormat[] = [...subtitleFormats, "txt", "md", "pdf", "docx"];
+/** Formats that never have speakers. */
+const unnamedFormats: readonly ExportFormat[] = ["tsv", "lrc"];
+/** Formats that name the file of the recording. */
+const mediaFormats: readonly ExportFormat[] = ["eaf", "exb"];
+
+/** Returns the choices that have no effect on a format; a client that sends one expects something else. */
+export function uselessChoices(format: ExportFormat, layout: ExportLayout): (keyof ExportLayout)[] {
+  const { speakers, media, width, lines, words } = layout;
+  const useless: (keyof ExportLayout)[] = [];
+  const namesNobody = unnamedFormats.includes(format) || (speakers === "none" && !readableFormats.includes(format));
+  if (speakers !== undefined && namesNobody) useless.push("speakers");
+  for (const [name, value] of Object.entries({ width, lines, words })) {
+    if (value !== undefined && !subtitleFormats.includes(format)) useless.push(name as "width" | "lines" | "words");
+  }
+  if (media !== undefined && !mediaFormats.includes(format)) useless.push("media");
+  return useless;
 }

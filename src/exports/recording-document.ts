@@ -1,13 +1,14 @@
 import { speakerLabel, type Transcript } from "../transcripts/index.ts";
-import type { ExportDocument } from "./document.ts";
+import type { ExportDocument, ExportLayout } from "./document.ts";
 
 /**
  * Builds the export document of a completed recording, of the latest revision at this moment.
- * @param hasNames whether the names of speakers that have one replace their letters
+ * @param hasNames whether the names of speakers that have one replace their letters, unless the layout says it
  */
-export function recordingDocument(transcript: Transcript, hasNames = false): ExportDocument {
+export function recordingDocument(transcript: Transcript, hasNames = false, layout?: ExportLayout): ExportDocument {
   const { recording } = transcript;
-  const names: ReadonlyMap<number, string> = hasNames ? transcript.speakerNames() : new Map();
+  const isNamed = layout?.speakers === undefined ? hasNames : layout.speakers === "names";
+  const names: ReadonlyMap<number, string> = isNamed ? transcript.speakerNames() : new Map();
   return {
     id: recording.id,
     title: null,
@@ -17,5 +18,6 @@ export function recordingDocument(transcript: Transcript, hasNames = false): Exp
     language: recording.language,
     speakers: transcript.speakerNumbers().map((_, speaker) => names.get(speaker) ?? speakerLabel(speaker)),
     segments: transcript.allSegments(),
+    ...(layout === undefined ? {} : { layout }),
   };
 }

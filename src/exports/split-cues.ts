@@ -1,8 +1,17 @@
 import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { CueFragment } from "./cue-fragments.ts";
 
-/** Limits of a subtitle cue, as used by broadcasters: two lines of 42 columns, seven seconds. */
-export const CUE_LIMITS = { columns: 42, milliseconds: 7_000 } as const;
+/** Limits of a subtitle cue. */
+export interface CueLimits {
+  /** Maximum columns of a line. */
+  readonly columns: number;
+  readonly milliseconds: number;
+  readonly lines: number;
+  readonly words: number;
+}
+
+/** Limits as used by broadcasters: two lines of 42 columns, seven seconds. */
+export const CUE_LIMITS: CueLimits = { columns: 42, milliseconds: 7_000, lines: 2, words: Number.POSITIVE_INFINITY };
 
 /** A cue with fewer columns or less time is hard to read, unless the sentence is that short. */
 const MIN_COLUMNS = 16;
@@ -19,12 +28,12 @@ interface CueRange {
 }
 
 /**
- * Splits fragments into cues within `CUE_LIMITS` at the lowest total cost. Sentence ends are the cheapest breaks, then
+ * Splits fragments into cues within limits at the lowest total cost. Sentence ends are the cheapest breaks, then
  * clause ends, then pauses; a break after an article or similar word costs most. Few cues, no tiny cues and lines of
  * even length also lower the cost. Only a single fragment that is too long exceeds the limits.
  */
-export function splitCues(fragments: readonly CueFragment[]): CueRange[] {
-  const costs = new BreakCosts(fragments);
+export function splitCues(fragments: readonly CueFragment[], limits: CueLimits): CueRange[] {
+  const costs = new BreakCosts(fragments, limits);
   const whole = costs.fit(0, fragments.length);
   // One cue always has the lowest cost.
   if (whole !== undefined) return [whole];
@@ -54,16 +63,21 @@ export function splitCues(fragments: readonly CueFragment[]): CueRange[] {
 /** The possible breaks between the fragments of a text, and their costs. */
 class BreakCosts {
   readonly #fragments: readonly CueFragment[];
+  readonly #limits: CueLimits;
   /** Columns before each break, spaces included. */
   readonly #columns: number[] = [0];
+  /** Words before each break. */
+  readonly #words: number[] = [0];
   readonly #breakCosts: number[];
 
-  constructor(fragments: readonly CueFragment[]) {
+  constructor(fragments: readonly CueFragment[], limits: CueLimits) {
     this.#fragments = fragments;
+    this.#limits = limits;
     let columns = 0;
     for (const fragment of fragments) {
       columns += fragment.width + fragment.spaceWidth;
       this.#columns.push(columns);
+      this.#words.push((this.#words.at(-1) ?? 0) + (fragment.isLabel === true ? 0 : 1));
     }
     this.#breakCosts = fragments.map((fragment, index) => costOfBreak(fragment, fragments[index + 1]));
   }
@@ -85,12 +99,17 @@ class BreakCosts {
 
   /** Returns the fragments as a cue with its best line break; undefined if they do not fit in one cue. */
   fit(from: number, to: number): CueRange | undefined {
-    if (this.#duration(from, to) > CUE_LIMITS.milliseconds) return undefined;
-    if (this.#width(from, to) <= CUE_LIMITS.columns) return { from, to, lineBreak: to };
+    const { columns, milliseconds, lines, words } = this.#limits;
+    // A label is never alone, however long its first word takes.
+    const isLabelAndWord = to - from === 2 && this.#fragments[from]?.isLabel === true;
+    if (this.#duration(from, to) > milliseconds && !isLabelAndWord) return undefined;
+    if ((this.#words[to] ?? 0) - (this.#words[from] ?? 0) > words) return undefined;
+    if (this.#width(from, to) <= columns) return { from, to, lineBreak: to };
+    if (lines < 2) return undefined;
     let lineBreak: number | undefined;
     let cheapest = Number.POSITIVE_INFINITY;
-    for (let at = to - 1; at > from && this.#width(at, to) <= CUE_LIMITS.columns; at--) {
-      if (this.#width(from, at) > CUE_LIMITS.columns) continue;
+    for (let at = to - 1; at > from && this.#width(at, to) <= columns; at--) {
+      if (this.#width(from, at) > columns) continue;
       const cost = this.#lineCost(from, at, to);
       if (cost < cheapest) {
         cheapest = cost;
@@ -105,7 +124,7 @@ class BreakCosts {
    * worst case.
    */
   #lineCost(from: number, at: number, to: number): number {
-    const difference = Math.abs(this.#width(from, at) - this.#width(at, to)) / CUE_LIMITS.columns;
+    const difference = Math.abs(this.#width(from, at) - this.#width(at, to)) / this.#limits.columns;
     return difference + 0.3 * this.breakCost(at);
   }
 
@@ -126,6 +145,8 @@ class BreakCosts {
  * column less even.
  */
 const BOUNDARY_COSTS: Record<Boundary, number> = { sentence: 0, perhaps: 1, clause: 0.3, open: 1, bound: 2 };
+/** Cost of a break after a speaker's label, which is never better than any other break. */
+const LABEL_COST = 1000;
 /** Factor for the cost of a break at a pause. */
 const PAUSE_FACTOR = 0.4;
 /** A hyphen, after which a line may end although the word continues. */
@@ -134,6 +155,7 @@ const hyphen = /[\p{L}\p{N}]-$/u;
 /** Returns the cost of a break between two fragments; the end of the text costs nothing. */
 function costOfBreak(before: CueFragment, after: CueFragment | undefined): number {
   if (after === undefined) return 0;
+  if (before.isLabel === true) return LABEL_COST;
   const written = hyphen.test(before.text) ? "open" : boundaryBetween(before.text, after.text);
   const cost = BOUNDARY_COSTS[written === "open" && before.bindsToNext ? "bound" : written];
   return after.startMilliseconds - before.endMilliseconds >= PAUSE_MILLISECONDS ? PAUSE_FACTOR * cost : cost;

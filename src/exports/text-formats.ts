@@ -3,14 +3,20 @@ import { writeEaf, writeTextGrid } from "./annotation-formats.ts";
 import { type Cue, toCues } from "./cues.ts";
 import { writeCsv, writeJson, writeRttm, writeTsv } from "./data-formats.ts";
 import {
+  asksForSpeakers,
   clockTime,
   documentDetails,
   documentTitle,
   type ExportDocument,
+  showsSpeakers,
   speakerName,
   wholeSeconds,
 } from "./document.ts";
+import { writeExb } from "./exb.ts";
 import type { TextFormat } from "./formats.ts";
+import { writePodcastJson, writeWhisperJson } from "./json-formats.ts";
+import { writeMarkdown } from "./markdown.ts";
+import { writeTtml } from "./ttml.ts";
 import { toTurns } from "./turns.ts";
 import { xmlText } from "./xml-text.ts";
 
@@ -26,6 +32,11 @@ export const textWriters: Readonly<Record<TextFormat, (document: ExportDocument)
   eaf: writeEaf,
   tsv: writeTsv,
   lrc: writeLrc,
+  md: writeMarkdown,
+  ttml: writeTtml,
+  exb: writeExb,
+  whisper: writeWhisperJson,
+  podcast: writePodcastJson,
 };
 
 /** Writes plain text: title and details, then every turn under its time and speaker. */
@@ -33,14 +44,18 @@ async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
   yield `${documentTitle(document)}\n\n`;
   for (const { label, value } of documentDetails(document)) yield `${`${label}:`.padEnd(10)} ${value}\n`;
   for await (const turn of toTurns(document.segments)) {
-    yield `\n[${clockTime(turn.startMilliseconds)}] ${speakerName(document, turn.speaker)}\n${turn.text}\n`;
+    const name = showsSpeakers(document) ? ` ${speakerName(document, turn.speaker)}` : "";
+    yield `\n[${clockTime(turn.startMilliseconds)}]${name}\n${turn.text}\n`;
   }
 }
 
-/** Writes SubRip: numbered cues, times with a comma. The format has no field for speakers. */
+/**
+ * Writes SubRip: numbered cues, times with a comma. The format has no field for speakers, so only a layout that asks for
+ * them puts them before the text, as podcasts have them: `Anna: Good morning.`
+ */
 async function* writeSrt(document: ExportDocument): AsyncGenerator<string> {
   let number = 0;
-  for await (const cue of toCues(document)) {
+  for await (const cue of toCues(document, asksForSpeakers(document))) {
     yield `${++number}\n${timesOf(cue, ",")}\n${cue.lines.map(withoutMarkup).join("\n")}\n\n`;
   }
 }
@@ -60,9 +75,9 @@ function withoutMarkup(line: string): string {
 async function* writeVtt(document: ExportDocument): AsyncGenerator<string> {
   yield "WEBVTT\n\n";
   for await (const cue of toCues(document)) {
-    const voice = xmlText(speakerName(document, cue.speaker));
+    const voice = showsSpeakers(document) ? `<v ${xmlText(speakerName(document, cue.speaker))}>` : "";
     // Escaping `>` too keeps `-->` out of the text. A voice span that extends to the end of its cue needs no end tag.
-    yield `${timesOf(cue, ".")}\n<v ${voice}>${cue.lines.map(xmlText).join("\n")}\n\n`;
+    yield `${timesOf(cue, ".")}\n${voice}${cue.lines.map(xmlText).join("\n")}\n\n`;
   }
 }
 

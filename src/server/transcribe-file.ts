@@ -3,7 +3,7 @@ import { basename, extname, join } from "node:path";
 import { type SegmentResource, toSegment } from "../api-contract/index.ts";
 import type { Recording } from "../database/index.ts";
 import type { Engine } from "../engine/index.ts";
-import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
+import { type ExportFormat, type ExportLayout, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { newRecordingId } from "../recordings/index.ts";
@@ -36,7 +36,7 @@ export interface LocalTranscript {
    * Returns the transcript in a file format.
    * @throws ExportError
    */
-  export(format: ExportFormat): Promise<Uint8Array>;
+  export(format: ExportFormat, layout?: ExportLayout): Promise<Uint8Array>;
 }
 
 /** The services of a local pipeline. */
@@ -99,9 +99,9 @@ export async function transcribeFile(
   return {
     recording,
     segments: transcript.segments(0, Number.MAX_SAFE_INTEGER).map((segment) => toSegment(segment)),
-    async export(format) {
+    async export(format, layout) {
       const path = join(dataDirectory.incoming, `export-${id}`);
-      using exported = await exportTranscript(format, recordingDocument(transcript), { path });
+      using exported = await exportTranscript(format, recordingDocument(transcript, false, layout), { path });
       return await exported.content.bytes();
     },
   };

@@ -44,7 +44,11 @@ describe("the outputs of a command line", () => {
     [["a.mp3", "b.mp3"], "one.txt", "-o DIRECTORY/"],
     [["a.mp3", "b.mp3"], "-", "-o DIRECTORY/"],
     [["x/a.mp3", "y/a.wav"], "all/", "two transcripts"],
-    [["a.mp3"], "a.mp4", "txt, srt, vtt, pdf, docx, json, rttm, csv, textgrid, eaf, tsv, lrc"],
+    [
+      ["a.mp3"],
+      "a.mp4",
+      "txt, srt, vtt, pdf, docx, json, rttm, csv, textgrid, eaf, tsv, lrc, md, ttml, exb, whisper, podcast",
+    ],
     [["a.mp3"], "no/such/place.txt", "there is no directory"],
     [["a.mp3"], "there.txt", "--force"],
     [["there.mp3"], ".", "--force"],

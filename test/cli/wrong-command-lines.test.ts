@@ -19,7 +19,8 @@ const leaves = new Map(leavesOf(program));
 function rowOf(name: string) {
   const { valid = [], values = {}, together = [] } = wrongCommandLines[name] ?? {};
   const { options = [], registeredArguments = [] } = leaves.get(name) ?? {};
-  const declared = [...options.map(({ long }) => long), ...registeredArguments.map((argument) => argument.name())];
+  const valued = options.filter(({ argChoices }) => argChoices === undefined);
+  const declared = [...valued.map(({ long }) => long), ...registeredArguments.map((argument) => argument.name())];
   const common = Object.entries(commonValues).filter(([each]) => declared.includes(each));
   return { valid, values: { ...Object.fromEntries(common), ...values }, together };
 }

@@ -64,6 +64,14 @@ export const commonValues: Values = {
   user: ["", " "],
 };
 
+/** Wrong values of the options for the form of a transcript. */
+const layoutValues: Values = {
+  "--lines": ["", "0", "3", "two"],
+  "--media": ["", "a/b.wav", "a\u0007.wav"],
+  "--width": ["", "9", "201", "-1", "wide"],
+  "--words": ["", "0", "101", "few"],
+};
+
 const hintsTogether = [
   ["--speakers", "2", "--min-speakers", "1"],
   ["--min-speakers", "3", "--max-speakers", "2"],
@@ -158,12 +166,24 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     together: [["--all", "--limit", "5"]],
   },
   get: { valid: [id] },
-  export: { valid: [id] },
+  export: {
+    valid: [id],
+    values: layoutValues,
+    together: [
+      [id, "--format", "txt", "--width", "32"],
+      [id, "--format", "srt", "--media", "a.wav"],
+      [id, "--format", "lrc", "--speakers", "names"],
+      [id, "--format", "json", "--speakers", "none"],
+    ],
+  },
   delete: { valid: [id], together: [[id, "7"]] },
   run: {
     valid: ["there.mp3"],
-    values: { "--model": [""] },
+    values: { "--model": [""], ...layoutValues },
     together: [
+      ["there.mp3", "--width", "32"],
+      ["there.mp3", "--format", "csv", "--words", "5"],
+      ["there.mp3", "--format", "tsv", "--labels", "letters"],
       ...hintsTogether.map((each) => ["there.mp3", "-o", "new/", ...each]),
       ["a.mp3", "b.mp3", "-o", "all.txt"],
       ["a.mp3", "--json", "--format", "srt"],

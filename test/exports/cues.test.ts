@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { bindsToNext } from "../../src/exports/cue-fragments.ts";
 import { type Cue, toCues } from "../../src/exports/cues.ts";
 import type { ExportSegment } from "../../src/exports/index.ts";
-import { hostileTexts, samples, segment } from "../support/transcripts.ts";
+import { hostileTexts, samples, segment, transcript } from "../support/transcripts.ts";
 
 const long =
   "Well, I think that the whole question is rather more complicated than that, and we should look at it again " +
   "when everybody is here. Then we can decide, and not before, what has to be done about the roof of the old house.";
 
 async function cuesOf(...segments: ExportSegment[]): Promise<Cue[]> {
-  return await Array.fromAsync(toCues({ segments, language: "en" }));
+  return await Array.fromAsync(toCues(transcript([], { segments })));
 }
 
 const textOf = (cues: readonly Cue[]) => cues.flatMap((cue) => cue.lines).join(" ");
@@ -89,14 +89,14 @@ test.each(brokenLines)(
   "%s: no line ends with an article, a preposition or a conjunction",
   async (language, first, second) => {
     const said = segment(`${first} ${second}`, 0, 5);
-    const [cue, ...others] = await Array.fromAsync(toCues({ segments: [said], language }));
+    const [cue, ...others] = await Array.fromAsync(toCues(transcript([], { segments: [said], language })));
     expect([cue?.lines, others]).toEqual([[first, second], []]);
   },
 );
 
 test("a line ends with such a word if every other break is much worse", async () => {
   const text = "Wir haben lange über die Geschichte der alten Stadt und sonst nichts gesprochen.";
-  const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 5)], language: "de" }));
+  const cues = await Array.fromAsync(toCues(transcript([], { segments: [segment(text, 0, 5)], language: "de" })));
   expectWithinLimits(cues);
   expect(cues.map((cue) => cue.lines.length)).toEqual([2]);
   expect(textOf(cues)).toBe(text);
@@ -125,7 +125,7 @@ const whole: [string, string, string][] = [
   ],
 ];
 test.each(whole)("%s is not split over two lines", async (_name, text, together) => {
-  const cues = await Array.fromAsync(toCues({ segments: [segment(text, 0, 6)], language: "en" }));
+  const cues = await Array.fromAsync(toCues(transcript([], { segments: [segment(text, 0, 6)], language: "en" })));
   expectWithinLimits(cues);
   expect(cues.flatMap((cue) => cue.lines).filter((line) => line.includes(together))).toHaveLength(1);
 });

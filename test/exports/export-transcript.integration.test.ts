@@ -28,6 +28,11 @@ const signatures: Record<ExportFormat, string> = {
   eaf: '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT',
   tsv: "start\tend\ttext\n0\t4000\t",
   lrc: "[ti:meeting]\n[length:02:32]\n\n[00:00.00]",
+  md: '---\ntitle: "meeting"\nid: "0192a4d5-0000-7000-8000-000000000001"\ndate: "2026-11-21T08:05:00.000Z"\n',
+  ttml: '<?xml version="1.0" encoding="UTF-8"?>\n<tt xmlns="http://www.w3.org/ns/ttml"',
+  exb: '<?xml version="1.0" encoding="UTF-8"?>\n<basic-transcription>',
+  whisper: '{"segments":[\n{"id":0,"start":0,"end":4,"text":" ',
+  podcast: '{"version":"1.0.0","segments":[\n{"speaker":"A","startTime":0,"endTime":4,"body":"',
 };
 const document = transcript(Object.values(samples).flat());
 const sentences = (count: number, padding = "") =>

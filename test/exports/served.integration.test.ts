@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { bodyOf } from "../../harness/client.ts";
 import { segmentPageContract } from "../../harness/contract.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { exportExtension, exportFormats, exportMediaTypes, jsonExportSchema } from "../../src/exports/index.ts";
+import { contractFormats, exportExtension, exportMediaTypes, jsonExportSchema } from "../../src/exports/index.ts";
 import { ConsoleServer, said } from "../support/console.ts";
 
 const server = new ConsoleServer();
@@ -16,7 +16,7 @@ server.api.recordings.complete(id, ['Good morning, "everybody".', "שלום Goog
 const download = (format: string, headers = {}) =>
   client.fetch(`/transcriptions/${id}/export?format=${format}`, { headers });
 
-test.each(exportFormats)(
+test.each(contractFormats)(
   "an export as %s has its media type and file name, and 304 for a known ETag",
   async (format) => {
     const answer = await download(format);

@@ -199,6 +199,12 @@ const table: readonly Row[] = [
     api(() => `/transcriptions/${long}/export?format=txt`),
     api(() => `/transcriptions/${long}/export?format=${junk.slice(0, 9000)}`),
   ],
+  [
+    "GET /api/public/v1/transcriptions/:id/exports/:format",
+    FILE,
+    api(() => `/transcriptions/${long}/exports/md`),
+    api(() => `/transcriptions/${long}/exports/${junk.slice(0, 9000)}`),
+  ],
   ["GET /api/public/v1/languages", 64 * 1024, api(() => "/languages")],
   // The answers without a WebSocket. What a WebSocket may leave unread is tested with live sessions.
   [

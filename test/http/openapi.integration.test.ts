@@ -96,6 +96,14 @@ const contract: Record<string, { success: string[]; errors: Record<string, strin
   "GET /languages": { success: ["200"], errors: { 403: account } },
 };
 
+/** What the API has beyond the contract. */
+const beyond: typeof contract = {
+  "GET /transcriptions/{id}/exports/{format}": {
+    success: ["200", "304"],
+    errors: { 403: ofRecording, ...missing, ...unready, ...invalid },
+  },
+};
+
 describe("the document", () => {
   test("is OpenAPI 3 with this program's version and relative URLs", () => {
     expect(answer.status).toBe(200);
@@ -142,7 +150,10 @@ describe("the document", () => {
   test("describes exactly the routes of the server", () => {
     const inDocument = operations.map(({ name }) => name).filter((name) => name in contract);
     expect(inDocument.sort()).toEqual(Object.keys(contract).sort());
-    const outside = operations.map(({ name }) => name).filter((name) => !(name in contract));
+    const outside = operations.map(({ name }) => name).filter((name) => !(name in contract || name in beyond));
+    const added = operations.filter(({ name }) => name in beyond);
+    expect(added.map(({ name }) => name)).toEqual(Object.keys(beyond));
+    for (const { operation } of added) expect(operation.tags).not.toContain("API");
     const service = ["GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz"];
     expect(outside.sort()).toEqual([...service, ...openAi]);
   });
@@ -167,7 +178,7 @@ describe("the document", () => {
     expect(new Set(examples)).toEqual(new Set(errorCodes));
   });
 
-  for (const [name, { success, errors }] of Object.entries(contract)) {
+  for (const [name, { success, errors }] of Object.entries({ ...contract, ...beyond })) {
     test(`${name} gives ${[...success, ...Object.keys(errors)].join(", ")} and what all give, with their codes`, () => {
       const expected: Record<string, string[]> = { ...everywhere, ...errors };
       const statuses = [...success, ...Object.keys(expected)].sort();
@@ -215,7 +226,7 @@ describe("the document", () => {
     expect(components.securitySchemes?.key).toMatchObject({ type: "http", scheme: "bearer" });
     expect(document.security).toEqual([{ key: [] }]);
     for (const { name, operation } of operations) {
-      const needsKey = name in contract || openAi.includes(name);
+      const needsKey = name in contract || name in beyond || openAi.includes(name);
       expect([name, operation.security, operation.tags?.[0] === "OpenAI"]).toEqual([
         name,
         needsKey ? undefined : [],
@@ -242,7 +253,8 @@ describe("a method that a path does not take", () => {
       const allowed = [...taken, ...(taken.includes("GET") ? ["HEAD"] : [])].sort();
       const isOutside = document.paths[path]?.servers !== undefined;
       for (const method of methods.filter((each) => !allowed.includes(each))) {
-        const address = (isOutside ? server.origin : server.baseUrl) + path.replace("{id}", id);
+        const address =
+          (isOutside ? server.origin : server.baseUrl) + path.replace("{id}", id).replace("{format}", "md");
         const response = await fetch(address, { method, headers: { authorization: `Bearer ${client.key}` } });
         expect([method, response.status]).toEqual([method, 405]);
         expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allowed);

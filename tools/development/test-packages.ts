@@ -61,7 +61,7 @@ export const testPackages = {
     name: "export-readers",
     packages: [
       ...["lrcparser", "praat-parselmouth", "praatio", "pyannote-database", "pympi-ling", "pypdfium2", "pysubs2"],
-      ...["python-docx", "webvtt-py"],
+      ...["python-docx", "webvtt-py", "ttconv", "markdown-it-py", "pyyaml"],
     ],
     constraints: join(root, "test/exports/readers/constraints.txt"),
     timeoutMilliseconds: 300_000,

@@ -16,9 +16,11 @@ from .live_types import LiveParameters
 from .operations import Operations
 from .types import (
     ExportFormat,
+    FileFormat,
     Language,
     ListedTranscription,
     Segment,
+    SpeakerStyle,
     Transcription,
     TranscriptionForm,
 )
@@ -173,6 +175,31 @@ class Client:
     def export(self, id: str, format: ExportFormat) -> Download:
         """Downloads the transcript in a format."""
         return self.operations.export_transcription(id, format=format)
+
+    def export_as(
+        self,
+        id: str,
+        format: FileFormat,
+        *,
+        speakers: Optional[SpeakerStyle] = None,
+        width: Optional[int] = None,
+        lines: Optional[int] = None,
+        words: Optional[int] = None,
+        media: Optional[str] = None,
+    ) -> Download:
+        """Downloads the transcript in any format of the server, in a chosen form.
+
+        `export` is part of the contract of v1.
+        """
+        return self.operations.export_transcription_as(
+            id,
+            format,
+            speakers=speakers,
+            width=width,
+            lines=lines,
+            words=words,
+            media=media,
+        )
 
     def export_file(
         self, id: str, path: "Union[str, os.PathLike[str]]", format: Optional[ExportFormat] = None

@@ -7,8 +7,10 @@ from urllib.parse import quote
 from ._transport import NO_STOP, Download, Request, Stop, Transport
 from .types import (
     ExportFormat,
+    FileFormat,
     Languages,
     SegmentPage,
+    SpeakerStyle,
     Transcription,
     TranscriptionForm,
     TranscriptionPage,
@@ -246,3 +248,57 @@ class Operations:
             },
         )
         return cast(Languages, self._transport.json(request, stop))
+
+    def export_transcription_as(
+        self,
+        id: str,
+        format: FileFormat,
+        *,
+        speakers: Optional[SpeakerStyle] = None,
+        width: Optional[int] = None,
+        lines: Optional[int] = None,
+        words: Optional[int] = None,
+        media: Optional[str] = None,
+        if_none_match: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Download:
+        """Download the transcript in a chosen form.
+
+        speakers: How speakers are written: with the names that people gave them, with letters, or
+        not at all. With `names` and `letters`, `srt` and `ttml` have `Name:` where the speaker
+        changes. By default they name nobody, and the other formats have letters. `tsv` and `lrc`
+        have no speakers.
+        width: Maximum width of a line, in columns of a Latin letter; by default 42. Only of
+        subtitles: `srt`, `vtt`, `ttml`, `podcast`.
+        lines: Maximum lines of a subtitle; by default 2. Only of subtitles: `srt`, `vtt`, `ttml`,
+        `podcast`.
+        words: Maximum words of a subtitle; by default as many as fit. Only of subtitles: `srt`,
+        `vtt`, `ttml`, `podcast`.
+        media: File name of the recording, which the annotation program opens. Only of `eaf` and
+        `exb`.
+        if_none_match: `ETag` of a stored export. If it is still current, the answer is 304 without
+        a body.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(id, safe='')}/exports/{quote(format, safe='')}",
+            query={
+                "speakers": speakers,
+                "width": width,
+                "lines": lines,
+                "words": words,
+                "media": media,
+            },
+            headers={
+                "If-None-Match": if_none_match,
+                "X-Request-Id": request_id,
+            },
+        )
+        return self._transport.file(request, stop)

@@ -242,6 +242,28 @@ class Languages(TypedDict):
     data: List[Language]
 
 
+FileFormat = Literal[
+    "txt",
+    "srt",
+    "vtt",
+    "pdf",
+    "docx",
+    "json",
+    "rttm",
+    "csv",
+    "textgrid",
+    "eaf",
+    "tsv",
+    "lrc",
+    "md",
+    "ttml",
+    "exb",
+    "whisper",
+    "podcast",
+]
+
+SpeakerStyle = Literal["names", "letters", "none"]
+
 ErrorCode = Literal[
     "bad_request",
     "missing_api_key",

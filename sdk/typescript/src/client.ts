@@ -6,6 +6,8 @@ import type { Clock } from "./retries.ts";
 import { type CallOptions, type ClientOptions, type Download, Transport, type UploadOptions } from "./transport.ts";
 import type {
   ExportFormat,
+  ExportTranscriptionAsParameters,
+  FileFormat,
   Language,
   ListedTranscription,
   ListTranscriptionsParameters,
@@ -23,6 +25,9 @@ const MAX_PAGE_SIZE = 100;
 const MAX_SEGMENT_PAGE_SIZE = 1000;
 /** Maximum number of times that an upload is sent again because it arrived damaged. */
 const MAX_DAMAGED_UPLOADS = 2;
+
+/** The form of an export: speakers, and the size of subtitles. */
+export type ExportLayout = Omit<ExportTranscriptionAsParameters, "if_none_match" | "request_id">;
 
 /** Options of a create: the hints of the API, and the call's. */
 export interface CreateOptions extends Omit<TranscriptionForm, "file" | "url">, UploadOptions {
@@ -153,6 +158,11 @@ export class Client {
   /** Downloads the transcript in a format. */
   export(id: string, format: ExportFormat, call: CallOptions = {}): Promise<Download> {
     return this.operations.exportTranscription(id, { format }, call);
+  }
+
+  /** Downloads the transcript in any format of the server, in a chosen form; `export` is part of the contract of v1. */
+  exportAs(id: string, format: FileFormat, layout: ExportLayout = {}, call: CallOptions = {}): Promise<Download> {
+    return this.operations.exportTranscriptionAs(id, format, layout, call);
   }
 
   /**

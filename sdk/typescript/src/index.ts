@@ -1,4 +1,4 @@
-export { Client, type CreateOptions, type TranscribeOptions, type WaitOptions } from "./client.ts";
+export { Client, type CreateOptions, type ExportLayout, type TranscribeOptions, type WaitOptions } from "./client.ts";
 export {
   ApiError,
   BadAnswerError,

@@ -3,7 +3,9 @@ import type { CallOptions, Download, Transport, UploadOptions } from "./transpor
 import type {
   CreateTranscriptionParameters,
   DeleteTranscriptionParameters,
+  ExportTranscriptionAsParameters,
   ExportTranscriptionParameters,
+  FileFormat,
   GetTranscriptionParameters,
   Languages,
   ListLanguagesParameters,
@@ -178,6 +180,36 @@ export class Operations {
         method: "GET",
         path: "/languages",
         headers: { "X-Request-Id": parameters.request_id },
+      },
+      call,
+    );
+  }
+
+  /**
+   * Download the transcript in a chosen form.
+   *
+   * Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
+   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
+   * `transcription_is_not_ready`, `validation_failed`, `rate_limited`, `internal_error`.
+   */
+  exportTranscriptionAs(
+    id: string,
+    format: FileFormat,
+    parameters: ExportTranscriptionAsParameters = {},
+    call: CallOptions = {},
+  ): Promise<Download> {
+    return this.#transport.file(
+      {
+        method: "GET",
+        path: `/transcriptions/${encodeURIComponent(id)}/exports/${encodeURIComponent(format)}`,
+        query: {
+          speakers: parameters.speakers,
+          width: parameters.width,
+          lines: parameters.lines,
+          words: parameters.words,
+          media: parameters.media,
+        },
+        headers: { "If-None-Match": parameters.if_none_match, "X-Request-Id": parameters.request_id },
       },
       call,
     );

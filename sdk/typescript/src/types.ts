@@ -205,6 +205,27 @@ export interface Languages {
   data: Language[];
 }
 
+export type FileFormat =
+  | "txt"
+  | "srt"
+  | "vtt"
+  | "pdf"
+  | "docx"
+  | "json"
+  | "rttm"
+  | "csv"
+  | "textgrid"
+  | "eaf"
+  | "tsv"
+  | "lrc"
+  | "md"
+  | "ttml"
+  | "exb"
+  | "whisper"
+  | "podcast";
+
+export type SpeakerStyle = "names" | "letters" | "none";
+
 export type ErrorCode =
   | "bad_request"
   | "missing_api_key"
@@ -333,6 +354,33 @@ export interface ExportTranscriptionParameters {
 
 /** Parameters of {@link Operations.listLanguages}. */
 export interface ListLanguagesParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.exportTranscriptionAs}. */
+export interface ExportTranscriptionAsParameters {
+  /**
+   * How speakers are written: with the names that people gave them, with letters, or not at all. With `names` and
+   * `letters`, `srt` and `ttml` have `Name:` where the speaker changes. By default they name nobody, and the other
+   * formats have letters. `tsv` and `lrc` have no speakers.
+   */
+  speakers?: SpeakerStyle | undefined;
+  /**
+   * Maximum width of a line, in columns of a Latin letter; by default 42. Only of subtitles: `srt`, `vtt`, `ttml`,
+   * `podcast`.
+   */
+  width?: number | undefined;
+  /** Maximum lines of a subtitle; by default 2. Only of subtitles: `srt`, `vtt`, `ttml`, `podcast`. */
+  lines?: number | undefined;
+  /** Maximum words of a subtitle; by default as many as fit. Only of subtitles: `srt`, `vtt`, `ttml`, `podcast`. */
+  words?: number | undefined;
+  /** File name of the recording, which the annotation program opens. Only of `eaf` and `exb`. */
+  media?: string | undefined;
+  /** `ETag` of a stored export. If it is still current, the answer is 304 without a body. */
+  if_none_match?: string | undefined;
   /**
    * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
    */

@@ -20,7 +20,7 @@ import {
   type TranscriptionResource,
   transcriptionSchema,
 } from "../../api-contract/index.ts";
-import type { ExportFormat } from "../../exports/index.ts";
+import { type ExportFormat, type ExportLayout, isContractFormat } from "../../exports/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import { basename } from "../byte-names.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -182,8 +182,13 @@ export class ApiClient {
     return this.#all(segmentSchema, Number.POSITIVE_INFINITY, (call) => this.#client.segments(id, call));
   }
 
-  async export(id: string, format: ExportFormat): Promise<Uint8Array> {
-    return (await this.#call((call) => this.#client.export(id, format, call))).content;
+  /** Downloads a transcript. What the contract of version 1 has is requested as it says, also of an older server. */
+  async export(id: string, format: ExportFormat, layout?: ExportLayout): Promise<Uint8Array> {
+    const download = (call: CallOptions) =>
+      layout === undefined && isContractFormat(format)
+        ? this.#client.export(id, format, call)
+        : this.#client.exportAs(id, format, layout, call);
+    return (await this.#call(download)).content;
   }
 
   async delete(id: string): Promise<void> {

@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
 import type { TranscriptionResource } from "../../api-contract/index.ts";
 import { values } from "../../database/index.ts";
-import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { type ExportFormat, type ExportLayout, exportFormats } from "../../exports/index.ts";
 import type { Status } from "../../recordings/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
+import { addLayoutOptions, type LayoutOptions, layoutOf, speakersOption } from "../layout-options.ts";
 import { facts, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { makeOutputDirectory, outputOption, planOutputs, standardOutput, writeOutput } from "../outputs.ts";
 import { each, listOf, positiveNumber, resourceId } from "../parse-option.ts";
@@ -77,7 +78,8 @@ function describe({ progress, source, workspace, ...rest }: TranscriptionResourc
   });
 }
 
-interface ExportOptions {
+interface ExportOptions extends LayoutOptions {
+  readonly speakers?: ExportLayout["speakers"];
   readonly format?: ExportFormat;
   readonly output?: string;
   readonly force?: boolean;
@@ -85,7 +87,7 @@ interface ExportOptions {
 
 /** transcribe export ID */
 export function exportCommand(): Command {
-  const command = new Command("export")
+  const saving = new Command("export")
     .description("Save the transcript of a completed recording as a file.")
     .argument("<id>", "the recording's id", resourceId)
     .addOption(
@@ -94,12 +96,15 @@ export function exportCommand(): Command {
       ),
     )
     .addOption(outputOption("a file, or DIRECTORY/; - is standard output").default(standardOutput))
-    .option("--force", "overwrite an existing file");
+    .option("--force", "overwrite an existing file")
+    .addOption(speakersOption("speakers", ["names", "letters", "none"]));
+  const command = addLayoutOptions(saving);
   return addServerOptions(command).action((id: string, options: ExportOptions) => {
     const [output] = planOutputs([id], options);
     const { format, path } = output ?? { format: "txt", path: standardOutput };
+    const layout = layoutOf(options, format, options.speakers, "speakers");
     return withClient(command, async (client) => {
-      const content = await client.export(id, format);
+      const content = await client.export(id, format, layout);
       makeOutputDirectory(options);
       await writeOutput(path, content, options.force === true);
     });

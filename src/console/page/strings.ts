@@ -369,7 +369,10 @@ export const strings = {
   },
   exports: {
     title: "Export",
-    name: (format: string) => ({ textgrid: "Praat", eaf: "ELAN" })[format] ?? format.toUpperCase(),
+    name: (format: string) =>
+      ({ textgrid: "Praat", eaf: "ELAN", md: "Markdown", exb: "EXMARaLDA", whisper: "Whisper", podcast: "Podcast" })[
+        format
+      ] ?? format.toUpperCase(),
     save: (format: string) => `Save as ${format}`,
     generating: (format: string) => `Generating ${format}…`,
     saved: (name: string) => `${name} was saved.`,

@@ -1,5 +1,5 @@
 import { directionOfLanguage } from "../direction.ts";
-import { clockTime, documentDetails, documentTitle, type ExportHead, speakerName } from "../document.ts";
+import { clockTime, documentDetails, documentTitle, type ExportHead, showsSpeakers, speakerName } from "../document.ts";
 import type { Turn } from "../turns.ts";
 import { type BlockStyle, type Pages, textWidth } from "./pages.ts";
 import { layOut, type Span } from "./paragraph.ts";
@@ -64,23 +64,26 @@ export function drawTranscript(
 
   const minutes = OUTLINE_STEPS_MINUTES.find((step) => head.durationSeconds / 60 / step <= MAX_OUTLINE_ENTRIES) ?? 60;
   const stepMilliseconds = minutes * 60_000;
+  const isNamed = showsSpeakers(head);
   // The first turn always starts a section.
   let nextEntryAt = Number.NEGATIVE_INFINITY;
   for (const turn of turns) {
-    const name = speakerName(head, turn.speaker);
+    const name = isNamed ? speakerName(head, turn.speaker) : "";
     const time = clockTime(turn.startMilliseconds);
     pages.ensureSpace(styles.turn);
     if (turn.startMilliseconds >= nextEntryAt) {
       section = structure.add(structure.document, "Sect");
-      outline.push({ title: `${time}  ${name}`, ...pages.place });
+      outline.push({ title: isNamed ? `${time}  ${name}` : time, ...pages.place });
       nextEntryAt = (Math.floor(turn.startMilliseconds / stepMilliseconds) + 1) * stepMilliseconds;
     }
     // Digits after a Latin name would continue its left-to-right run. The right-to-left mark ends the run.
     const mark = direction === "rtl" ? "\u200F" : "";
-    const heading: Span[] = [
-      { text: name, weight: "bold", color: speakerInk },
-      { text: `${mark}   ${time}`, weight: "regular", color: faint },
-    ];
+    const heading: Span[] = isNamed
+      ? [
+          { text: name, weight: "bold", color: speakerInk },
+          { text: `${mark}   ${time}`, weight: "regular", color: faint },
+        ]
+      : [{ text: time, weight: "regular", color: faint }];
     draw(structure.add(section, "H2"), styles.turn, heading, direction);
     draw(structure.add(section, "P"), styles.text, [{ text: turn.text, weight: "regular", color: ink }]);
   }

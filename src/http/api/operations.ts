@@ -8,9 +8,10 @@ import {
 } from "../../api-contract/index.ts";
 import type { Recording } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
+import { exportQuery, layoutQuery } from "../shared/export-query.ts";
 import { liveQuery } from "../shared/live/index.ts";
 import { addCheckedRoute, type Call, type Operation, viewerOf } from "../shared/operations.ts";
-import { exportQuery, listQuery, readQuery, segmentQuery } from "../shared/query.ts";
+import { listQuery, readQuery, segmentQuery } from "../shared/query.ts";
 
 const noQuery = Type.Object({});
 
@@ -51,6 +52,16 @@ export const operations = {
     query: exportQuery,
   },
   listLanguages: { method: "GET", path: "/languages", scope: null, query: noQuery, response: languagesSchema },
+} as const satisfies Record<string, Operation>;
+
+/** Operations that the contract of version 1 does not have, by operationId. */
+export const furtherOperations = {
+  exportTranscriptionAs: {
+    method: "GET",
+    path: "/transcriptions/:id/exports/:format",
+    scope: "transcriptions:read",
+    query: layoutQuery,
+  },
 } as const satisfies Record<string, Operation>;
 
 /**

@@ -1,21 +1,29 @@
 import { createHash } from "node:crypto";
+import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
 import { type SegmentResource, toSegment, toTranscription } from "../../api-contract/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
-import type { ExportFormat } from "../../exports/index.ts";
+import {
+  type ExportFormat,
+  type ExportLayout,
+  exportFormatSchema,
+  exportFormats,
+  uselessChoices,
+} from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";
 import type { StoredSegment } from "../../segments/index.ts";
 import type { Language } from "../../speech/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
 import { requireScope } from "../shared/access.ts";
+import { ApiError, invalidField } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import { acceptLiveSession, type LiveServices, liveSenderOf } from "../shared/live/index.ts";
 import { addCheckedRoute, addRoute } from "../shared/operations.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
 import { callerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
-import { addRecordingRoute, openLiveSession, operations } from "./operations.ts";
+import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
 
 export interface ApiServices {
   readonly store: Store;
@@ -81,6 +89,18 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     return exports.answer({ request, owner: viewer.account.id, transcript, format, headers });
   });
 
+  addRecordingRoute(api, library, furtherOperations.exportTranscriptionAs, (call) => {
+    const { request, params, viewer, recording, query: layout } = call;
+    const format = exportFormatOf(params.format ?? "", layout);
+    const transcript = library.transcript(viewer, recording);
+    const names = layout.speakers === "names" ? [...transcript.speakerNames()] : [];
+    const headers = { ETag: entityTag(recording, format, [layout, names]), "Cache-Control": "private, no-cache" };
+    if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
+      return new Response(null, { status: 304, headers });
+    }
+    return exports.answer({ request, owner: viewer.account.id, transcript, format, layout, headers });
+  });
+
   addCheckedRoute(api, openLiveSession, (request) => {
     // The messages have the transcript, so the key must be able to read it.
     requireScope(request, "transcriptions:read");
@@ -95,11 +115,26 @@ export function apiRoutes(services: ApiServices): AnyElysia {
 }
 
 /**
+ * Returns the export format that a path names.
+ * @throws 422 under `format` for an unknown one, and under the name of each choice that has no effect on it
+ */
+function exportFormatOf(format: string, layout: ExportLayout): ExportFormat {
+  if (!Value.Check(exportFormatSchema, format)) {
+    throw invalidField("format", `It must be one of ${exportFormats.join(", ")}.`);
+  }
+  const useless = uselessChoices(format, layout);
+  if (useless.length === 0) return format;
+  const errors = Object.fromEntries(useless.map((name) => [name, [`It has no effect on ${format}.`]]));
+  throw new ApiError("validation_failed", "The request is not valid.", { errors });
+}
+
+/**
  * Returns the ETag of an export without generating the file: the same recording gives the same bytes in the same
  * program version.
+ * @param form what else the bytes depend on
  */
-function entityTag(recording: Recording, format: ExportFormat): string {
-  const identity = JSON.stringify([recording.id, recording.updatedAt, format, programVersion]);
+function entityTag(recording: Recording, format: ExportFormat, form: readonly unknown[] = []): string {
+  const identity = JSON.stringify([recording.id, recording.updatedAt, format, programVersion, ...form]);
   return `"${createHash("sha256").update(identity).digest("base64url").slice(0, 27)}"`;
 }
 

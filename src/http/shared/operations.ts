@@ -8,7 +8,7 @@ import { callerOf } from "./request-context.ts";
 
 export interface Operation<Query extends TObject = TObject> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Path below the base path of the operation's API. `:id` is the id of a recording. */
+  /** Path below the base path of the operation's API. `:id` is the id of a recording, `:format` one of an export. */
   readonly path: string;
   /** The scope that a key needs; null: any key may do this. */
   readonly scope: Scope | null;

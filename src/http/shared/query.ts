@@ -1,7 +1,6 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { values } from "../../database/index.ts";
-import { exportFormatSchema, exportFormats } from "../../exports/index.ts";
 import { type Status, statusSchema } from "../../recordings/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
@@ -61,14 +60,6 @@ export const segmentQuery = Type.Object({
     description: "true or false",
     documented: { description: "Whether each segment also has its words with their times." },
   }),
-});
-
-export const exportQuery = Type.Object({
-  format: {
-    ...exportFormatSchema,
-    description: `one of ${exportFormats.join(", ")}`,
-    documented: { description: "The format of the file.", example: "srt" },
-  },
 });
 
 /** Returns the statuses in a query's comma-separated list, which its schema has validated. */

@@ -3,6 +3,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { recordingPageSchema, recordingSchema } from "../../../src/console/contract/index.ts";
 import { ConsoleServer } from "../../support/console.ts";
 
+/** Extensions of exports that differ from the name of the format. */
+const extensions: Readonly<Record<string, string>> = {
+  textgrid: "TextGrid",
+  whisper: "whisper.json",
+  podcast: "podcast.json",
+};
+
 setDefaultTimeout(60_000);
 
 const idsOf = (page: { recordings: readonly { id: string }[] }) => page.recordings.map(({ id }) => id);
@@ -98,12 +105,10 @@ describe("one recording", () => {
     expect(recording).toMatchObject({
       ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, problem: null },
       ...{ model: "whisper-base", size_bytes: 1000, progress: { step: null, percent: 100 } },
-      exports: ["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"].map(
-        (format) => ({
-          format,
-          file_name: `interview.${format === "textgrid" ? "TextGrid" : format}`,
-        }),
-      ),
+      exports: [
+        ...["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"],
+        ...["md", "ttml", "exb", "whisper", "podcast"],
+      ].map((format) => ({ format, file_name: `interview.${extensions[format] ?? format}` })),
       playback_copy: { state: "none", message: expect.stringContaining("no longer stored") },
     });
     const [ann, bob] = recording.speakers;

@@ -49,8 +49,9 @@ function onTiers(expected: Expected): Entry[] {
 }
 
 /** Returns what readers without packages must find in the exports of a transcript. */
-export function withoutPackages(expected: Expected) {
-  const { segments, names } = expected;
+export async function withoutPackages(expected: Expected) {
+  const { document, segments, names } = expected;
+  const cues = await Array.fromAsync(toCues(document));
   const whole = spoken(expected, names.shown);
   return {
     json: found(
@@ -62,6 +63,13 @@ export function withoutPackages(expected: Expected) {
     csv: found(whole),
     tsv: found(whole.map((each) => ({ ...each, speaker: null }))),
     eaf: found(onTiers(expected)),
+    exb: found(onTiers(expected)),
+    whisper: found(spans(expected, names.shown).map(entryOf)),
+    podcast: found(
+      cues.map(({ startMilliseconds, endMilliseconds, speaker, lines }) =>
+        entry(startMilliseconds, endMilliseconds, names.shown[speaker] ?? "", lines.join(" ")),
+      ),
+    ),
   };
 }
 
@@ -77,7 +85,8 @@ export async function withPackages(expected: Expected) {
   );
   const turns = expected.turns ?? spans(expected, names.labels);
   const tiers = found(onTiers(expected));
-  const paragraphs = (await Array.fromAsync(toTurns(document.segments))).flatMap((turn) => [
+  const speeches = await Array.fromAsync(toTurns(document.segments));
+  const paragraphs = speeches.flatMap((turn) => [
     entry(null, null, "Heading 2", `${names.shown[turn.speaker]}   ${clockTime(turn.startMilliseconds)}`),
     entry(null, null, "Normal", turn.text),
   ]);
@@ -96,6 +105,12 @@ export async function withPackages(expected: Expected) {
     "textgrid with Praat": tiers,
     "eaf with pympi": tiers,
     "docx with python-docx": found(paragraphs),
+    "ttml with ttconv": found(voices.map((each) => ({ ...each, speaker: null }))),
+    "md with markdown-it": found(
+      speeches.map(({ speaker, startMilliseconds, text }) =>
+        entry(null, null, `${names.shown[speaker]} [${clockTime(startMilliseconds)}]`, text),
+      ),
+    ),
   };
 }
 

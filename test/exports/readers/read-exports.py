@@ -94,4 +94,87 @@ def read_eaf(path):
     return found
 
 
-answer({"json": ("json", read_json), "csv": ("csv", read_csv), "tsv": ("tsv", read_tsv), "eaf": ("eaf", read_eaf)})
+EXB_CHILDREN = {
+    "basic-transcription": ["head", "basic-body"],
+    "head": ["meta-information", "speakertable"],
+    "meta-information": [
+        *["project-name", "transcription-name", "referenced-file", "ud-meta-information", "comment"],
+        "transcription-convention",
+    ],
+    "speakertable": ["speaker"],
+    "speaker": ["abbreviation", "sex", "languages-used", "l1", "l2", "ud-speaker-information", "comment"],
+    "languages-used": ["language"],
+    "basic-body": ["common-timeline", "tier"],
+    "common-timeline": ["tli"],
+    "tier": ["event"],
+}
+
+
+def check_exb(element):
+    order = EXB_CHILDREN.get(element.tag, [])
+    positions = [order.index(child.tag) for child in element]
+    assert positions == sorted(positions), f"{element.tag} has its children in order"
+    for child in element:
+        check_exb(child)
+
+
+def read_exb(path):
+    """Reads an EXB file and checks the rules of EXMARaLDA's DTD: order, identities, references, and the timeline."""
+    root = ElementTree.parse(path).getroot()
+    assert root.tag == "basic-transcription"
+    check_exb(root)
+    speakers = {each.attrib["id"]: each.findtext("abbreviation") for each in root.iter("speaker")}
+    points = {tli.attrib["id"]: milliseconds(tli.attrib["time"]) for tli in root.iter("tli")}
+    assert list(points.values()) == sorted(set(points.values())), "the timeline is in order, without repetitions"
+    ids = [each.attrib["id"] for tag in ("speaker", "tli", "tier") for each in root.iter(tag)]
+    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"[A-Za-z_][\w.-]*", each) for each in ids), "ids are unique"
+    names = [tier.attrib["display-name"] for tier in root.iter("tier")]
+    assert len(set(names)) == len(names), "tiers have different names"
+    found = []
+    for tier in root.iter("tier"):
+        assert tier.attrib["speaker"] in speakers and (tier.attrib["category"], tier.attrib["type"]) == ("v", "t")
+        reached = 0
+        for event in tier:
+            start, end = points[event.attrib["start"]], points[event.attrib["end"]]
+            assert reached <= start < end, "events of a tier do not overlap"
+            reached = end
+            assert event.text.endswith(" "), "events are separated by a space"
+            found.append(entry(start, end, tier.attrib["display-name"].removesuffix(" [v]"), event.text[:-1]))
+    return found
+
+
+def read_whisper(path):
+    """Reads JSON as programs for Whisper's own do: the text, and segments with `words[].word`."""
+    document = json.loads(path.read_bytes())
+    assert set(document) == {"text", "segments", "language"}
+    assert "".join(s["text"] for s in document["segments"]) == document["text"]
+    assert [s["id"] for s in document["segments"]] == list(range(len(document["segments"])))
+    for segment in document["segments"]:
+        for word in segment["words"]:
+            assert set(word) == {"word", "start", "end", "probability"} and isinstance(word["word"], str)
+    return [entry(milliseconds(s["start"]), milliseconds(s["end"]), s["speaker"], s["text"][1:]) for s in document["segments"]]
+
+
+def read_podcast(path):
+    """Reads JSON by the rules of Podcasting 2.0: version, and segments with times and a body."""
+    document = json.loads(path.read_bytes())
+    assert document["version"] == "1.0.0"
+    for segment in document["segments"]:
+        assert set(segment) == {"speaker", "startTime", "endTime", "body"}
+    return [
+        entry(milliseconds(s["startTime"]), milliseconds(s["endTime"]), s["speaker"], s["body"])
+        for s in document["segments"]
+    ]
+
+
+answer(
+    {
+        "json": ("json", read_json),
+        "csv": ("csv", read_csv),
+        "tsv": ("tsv", read_tsv),
+        "eaf": ("eaf", read_eaf),
+        "exb": ("exb", read_exb),
+        "whisper": ("whisper", read_whisper),
+        "podcast": ("podcast", read_podcast),
+    }
+)

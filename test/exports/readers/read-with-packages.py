@@ -1,18 +1,24 @@
 """Reads exported files with the packages of constraints.txt, which the users of these formats have."""
 
+import logging
+import xml.etree.ElementTree as ElementTree
 from html import unescape
 
 import parselmouth
 import pypdfium2
 import pysubs2
 import webvtt
+import yaml
 from docx import Document
 from lrcparser import LrcParser
+from markdown_it import MarkdownIt
 from parselmouth.praat import call
 from praatio import textgrid
 from pyannote.database.util import load_rttm
 from pympi.Elan import Eaf
 from reading import answer, entry, milliseconds
+from ttconv.imsc.reader import to_model as read_imsc
+from ttconv.model import Br, P, Text
 
 
 def without_joiners(text):
@@ -90,6 +96,51 @@ def read_pdf(path):
     return [entry(None, None, None, page.get_textpage().get_text_range()) for page in pypdfium2.PdfDocument(path)]
 
 
+class Complaints(logging.Handler):
+    """Collects the messages of a reader that complains in its log."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.messages = []
+
+    def emit(self, record):
+        self.messages.append(record.getMessage())
+
+
+def shown_in(paragraph):
+    parts = (each for each in paragraph.dfs_iterator() if isinstance(each, (Br, Text)))
+    return "".join("\n" if isinstance(each, Br) else each.get_text() for each in parts)
+
+
+def read_ttml(path):
+    complaints = Complaints()
+    logging.getLogger("ttconv").addHandler(complaints)
+    document = read_imsc(ElementTree.parse(path))
+    logging.getLogger("ttconv").removeHandler(complaints)
+    assert complaints.messages == [], f"the reader says {complaints.messages}"
+    return [
+        entry(milliseconds(each.get_begin() or 0), milliseconds(each.get_end()), None, shown_in(each))
+        for each in document.get_body().dfs_iterator()
+        if isinstance(each, P)
+    ]
+
+
+def read_markdown(path):
+    _, front, text = path.read_text(encoding="utf-8").split("---\n", 2)
+    facts = yaml.safe_load(front)
+    assert {"title", "id", "date", "duration", "speakers"} <= set(facts)
+    title, *blocks = [each for each in MarkdownIt("commonmark").parse(text) if each.type.endswith("_open")]
+    assert title.tag == "h1" and {each.tag for each in blocks} <= {"p"}, "the texts have no markup"
+    heading, *paragraphs = [each.children for each in MarkdownIt("commonmark").parse(text) if each.type == "inline"]
+    assert [each.content for each in heading if each.content] == [facts["title"]]
+    found = []
+    for name, body in zip(paragraphs[::2], paragraphs[1::2], strict=True):
+        marks = {each.type for each in name} | {each.type for each in body}
+        assert marks == {"text", "strong_open", "strong_close"}, "the texts have no markup"
+        found.append(entry(None, None, "".join(each.content for each in name), "".join(each.content for each in body)))
+    return found
+
+
 answer(
     {
         "srt with pysubs2": ("srt", read_with_pysubs2),
@@ -101,6 +152,8 @@ answer(
         "textgrid with Praat": ("textgrid", read_textgrid_with_praat),
         "eaf with pympi": ("eaf", read_eaf),
         "docx with python-docx": ("docx", read_docx),
+        "ttml with ttconv": ("ttml", read_ttml),
+        "md with markdown-it": ("md", read_markdown),
         "pdf with PDFium": ("pdf", read_pdf),
     }
 )

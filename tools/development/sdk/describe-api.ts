@@ -36,8 +36,8 @@ export interface OperationDefinition {
   readonly path: string;
   readonly summary: string;
   readonly errorCodes: readonly string[];
-  /** Names of the parameters in the path. */
-  readonly pathParameters: readonly string[];
+  /** The parameters in the path. */
+  readonly pathParameters: readonly Pick<Field, "name" | "shape">[];
   readonly parameters: readonly Parameter[];
   /** Name of the type of the multipart form, or null. */
   readonly form: string | null;
@@ -57,17 +57,21 @@ const NAMES: Readonly<Record<string, string>> = {
   Error: "ErrorEnvelope",
   ErrorEnvelopeError: "ErrorCode",
   ExportTranscriptionFormat: "ExportFormat",
+  ExportTranscriptionAsFormat: "FileFormat",
+  ExportTranscriptionAsSpeakers: "SpeakerStyle",
 };
+/** Tags of the operations that the client packages have. */
+const TAGS: ReadonlySet<string> = new Set(["API", "Exports"]);
 /** A create comes first, because its types give the types of lists their names. */
 const METHODS = ["post", "get", "delete"] as const;
 
-/** Returns the operations with the tag `API` and the types that they need, each type before the types that use it. */
+/** Returns the operations with one of `TAGS` and the types that they need, each type before the types that use it. */
 export function describeApi(document: OpenAPIV3.Document): ApiDescription {
   const reader = new Reader(document);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item?.[method];
-      if (operation?.tags?.includes("API") !== true) return [];
+      if (operation?.tags?.some((tag) => TAGS.has(tag)) !== true) return [];
       return [reader.operation(method, path, operation, item?.parameters ?? [])];
     }),
   );
@@ -102,7 +106,12 @@ class Reader {
       path,
       summary,
       errorCodes: this.#errorCodes(responses),
-      pathParameters: all.filter((parameter) => parameter.in === "path").map(({ name }) => name),
+      pathParameters: all
+        .filter((parameter) => parameter.in === "path")
+        .map(({ name, schema = {} }) => ({
+          name,
+          shape: this.#shape(schema, pascalCase(operationId) + pascalCase(name)),
+        })),
       parameters: all.flatMap((parameter) => this.#parameter(operationId, parameter)),
       form: form === undefined ? null : nameOf(this.#shape(form, "")),
       answer: this.#answer(responses),

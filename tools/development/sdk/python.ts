@@ -38,10 +38,10 @@ BASE_PATH = "${basePath}"
 
 /** Returns the module with a class that has a method for each operation. */
 export function pythonOperations({ operations }: ApiDescription): string {
-  const types = operations.flatMap(({ form, answer, parameters }) => [
+  const types = operations.flatMap(({ form, answer, pathParameters, parameters }) => [
     ...(form === null ? [] : [form]),
     ...(answer.kind === "json" ? [answer.type] : []),
-    ...parameters.flatMap(({ shape }) => (shape.kind === "named" ? [shape.name] : [])),
+    ...[...pathParameters, ...parameters].flatMap(({ shape }) => (shape.kind === "named" ? [shape.name] : [])),
   ]);
   const names = [...new Set(types)].sort();
   const head = `${notice}
@@ -109,7 +109,7 @@ function method(operation: OperationDefinition): string {
   const { id, summary, errorCodes, pathParameters, parameters, form, answer } = operation;
   const args = [
     "self",
-    ...pathParameters.map((name) => `${name}: str`),
+    ...pathParameters.map(({ name, shape }) => `${name}: ${typeOf(shape)}`),
     ...(form === null ? [] : [`form: ${form}`]),
     "*",
     ...parameters.map(argument),

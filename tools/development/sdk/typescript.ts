@@ -30,7 +30,8 @@ export function typescriptTypes({ definitions, operations, version, basePath }: 
 
 /** Returns the module with a class that has a method for each operation. */
 export function typescriptOperations({ operations }: ApiDescription): string {
-  const types = operations.flatMap(({ id, parameters, form, answer }) => [
+  const types = operations.flatMap(({ id, pathParameters, parameters, form, answer }) => [
+    ...pathParameters.flatMap(({ shape }) => (shape.kind === "named" ? [shape.name] : [])),
     ...(parameters.length > 0 ? [`${pascalCase(id)}Parameters`] : []),
     ...(form === null ? [] : [form]),
     ...(answer.kind === "json" ? [answer.type] : []),
@@ -93,7 +94,7 @@ function method(operation: OperationDefinition): string {
   const { id, summary, errorCodes, pathParameters, parameters, form, answer } = operation;
   const isNeeded = parameters.some(({ isRequired }) => isRequired);
   const args = [
-    ...pathParameters.map((name) => `${name}: string`),
+    ...pathParameters.map(({ name, shape }) => `${name}: ${typeOf(shape)}`),
     ...(form === null ? [] : [`form: ${form}`]),
     ...(parameters.length === 0 ? [] : [`parameters: ${pascalCase(id)}Parameters${isNeeded ? "" : " = {}"}`]),
     `call: ${form === null ? "CallOptions" : "UploadOptions"} = {}`,

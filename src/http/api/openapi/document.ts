@@ -22,6 +22,7 @@ export function openApiDocument(limits: Settings["limits"], attributions: readon
     servers: [{ url: basePath }],
     tags: [
       { name: "API", description: "Recordings and their transcripts." },
+      { name: "Exports", description: "Transcripts in further formats, and in the form that a client chooses." },
       {
         name: "OpenAI",
         description:

@@ -2,31 +2,15 @@ import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
 import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
-import {
-  type ExportFormat,
-  exportFormats,
-  exportMediaTypes,
-  isTextFormat,
-  jsonExportSchema,
-} from "../../../exports/index.ts";
+import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
-import { operations } from "../operations.ts";
+import { furtherOperations, operations } from "../operations.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
+import { contentOf, exportAnswers, furtherTexts } from "./export-answers.ts";
+import type { OperationText } from "./operation-text.ts";
 import { refer, schemaOf } from "./schemas.ts";
 import { queryParameters, type Schema, toOpenApi } from "./to-openapi.ts";
-
-/** Documentation of an operation. Its path, scope and query are in `operations`. */
-interface OperationText {
-  readonly summary: string;
-  readonly description: string;
-  /** Header parameters, besides those that every operation accepts. */
-  readonly parameters?: readonly OpenAPIV3.ReferenceObject[];
-  readonly requestBody?: OpenAPIV3.RequestBodyObject;
-  readonly success: OpenAPIV3.ResponsesObject;
-  /** Errors besides those that every operation may return. */
-  readonly errors: readonly ErrorAnswerName[];
-}
 
 type Examples = Record<string, OpenAPIV3.ExampleObject>;
 
@@ -40,8 +24,6 @@ const ofCreated = (operationId: keyof typeof operations) => ({
   operationId,
   parameters: { id: "$response.body#/id" },
 });
-
-const binary = { type: "string", format: "binary" } as const;
 
 /** Returns the documentation of each operation. @param limits as set on the server */
 function operationTexts(limits: Settings["limits"]): Record<keyof typeof operations, OperationText> {
@@ -162,16 +144,7 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
         "one account one after the other. Read an answer as it arrives: one that takes longer than a minute and 16 KiB a second " +
         "is cut.",
       parameters: [parameter("IfNoneMatch")],
-      success: {
-        200: {
-          description: "The file.",
-          headers: apiHeaders("ETag", "Content-Disposition"),
-          content: Object.fromEntries(
-            exportFormats.map((format) => [exportMediaTypes[format].split(";")[0], { schema: fileSchema(format) }]),
-          ),
-        },
-        304: { description: "The file still has the `ETag` in `If-None-Match`.", headers: apiHeaders("ETag") },
-      },
+      success: exportAnswers(contentOf(contractFormats)),
       errors: ["RecordingForbidden", "NotFound", "NotReady", "InvalidRequest"],
     },
     listLanguages: {
@@ -195,19 +168,19 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
   };
 }
 
-function fileSchema(format: ExportFormat): Schema {
-  if (format === "json") return toOpenApi(jsonExportSchema, refer);
-  return isTextFormat(format) ? { type: "string" } : binary;
-}
-
 /** Returns an operation in OpenAPI form, with the common parameters, answers and headers. */
-function describe(operationId: string, { scope, query }: Operation, text: OperationText): OpenAPIV3.OperationObject {
+function describe(
+  operationId: string,
+  { scope, query }: Operation,
+  text: OperationText,
+  tag: string,
+): OpenAPIV3.OperationObject {
   const { summary, description, success, parameters = [], requestBody } = text;
   const needs = scope === null ? "Any key may do this." : `The key needs the scope \`${scope}\`.`;
   return {
     operationId,
     summary,
-    tags: ["API"],
+    tags: [tag],
     description: `${description}\n\n${needs}`,
     parameters: [...queryParameters(query, refer), ...parameters, parameter("RequestId")],
     ...(requestBody === undefined ? {} : { requestBody }),
@@ -222,12 +195,16 @@ function describe(operationId: string, { scope, query }: Operation, text: Operat
 export function apiPaths(limits: Settings["limits"]): OpenAPIV3.PathsObject {
   const paths: Record<string, OpenAPIV3.PathItemObject> = {};
   const texts = operationTexts(limits);
-  for (const id of Object.keys(operations) as (keyof typeof operations)[]) {
-    const operation: Operation = operations[id];
-    const path = operation.path.replace(":id", "{id}");
-    const item = paths[path] ?? (path === operation.path ? {} : { parameters: [parameter("TranscriptionId")] });
+  const add = (id: string, operation: Operation, text: OperationText, tag: string) => {
+    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
+    const item = paths[path] ?? (path.includes("{id}") ? { parameters: [parameter("TranscriptionId")] } : {});
     const method = operation.method.toLowerCase() as Lowercase<Operation["method"]>;
-    paths[path] = { ...item, [method]: describe(id, operation, texts[id]) };
+    paths[path] = { ...item, [method]: describe(id, operation, text, tag) };
+  };
+  for (const id of Object.keys(operations) as (keyof typeof operations)[]) add(id, operations[id], texts[id], "API");
+  for (const id of Object.keys(furtherOperations) as (keyof typeof furtherOperations)[]) {
+    const { tag, ...text } = furtherTexts[id];
+    add(id, furtherOperations[id], text, tag);
   }
   return paths;
 }
