@@ -1,0 +1,18 @@
+export { countPending, type Delivery, listDeliveries, trimDeliveries } from "./deliveries.ts";
+export { WebhookDispatcher } from "./dispatcher.ts";
+export type { PostOptions } from "./post.ts";
+export { sendTest } from "./send-test.ts";
+export {
+  addWebhook,
+  countPaused,
+  listWebhooks,
+  pauseWebhook,
+  recordingEvents,
+  removeWebhook,
+  requireWebhook,
+  resumeWebhook,
+  rotateSecret,
+  type Webhook,
+  WebhookError,
+  webhookUrl,
+} from "./webhooks.ts";
