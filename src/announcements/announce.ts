@@ -1,4 +1,4 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import { type Recording, tables, type values, type Writer } from "../database/index.ts";
 
 /** An event of a recording of which webhooks are told. */
@@ -35,7 +35,8 @@ function store(writer: Writer, webhookId: string, type: RecordingEvent, recordin
   const isPending = and(
     eq(webhookDeliveries.webhookId, webhookId),
     eq(webhookDeliveries.recordingId, recording.id),
-    eq(webhookDeliveries.state, "pending"),
+    // Only with the literal value can SQLite use the index of pending events.
+    sql`${webhookDeliveries.state} = 'pending'`,
   );
   const before = writer
     .select()

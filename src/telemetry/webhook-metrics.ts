@@ -13,13 +13,14 @@ export interface WebhookSource {
 
 /** Counts attempts to send events to webhooks. */
 export class WebhookMetrics {
-  readonly #attempts: Counter;
+  readonly #attempts: Counter<"outcome">;
 
   constructor(declare: Declarations) {
     this.#attempts = declare.counter(
       "transcribe_webhook_attempts_total",
       "Attempts to send an event to a webhook, by their outcome; a failed event is sent again",
-      { outcome: ["delivered", "failed"] },
+      ["outcome"],
+      [{ outcome: "delivered" }, { outcome: "failed" }],
     );
   }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import { deferSync, preparedFor, type Store, tables, transact, type Writer } from "../database/index.ts";
 import type { Attempt } from "./post.ts";
 
@@ -13,6 +13,9 @@ const MAX_AGE_MILLISECONDS = 30 * 86_400_000;
 /** Pending deliveries that are stored for each webhook, about 50 MB. */
 const MAX_PENDING = 100_000;
 const ROWS_AT_ONCE = 500;
+
+/** Only with the literal value can SQLite use the index of pending events. */
+const isPending = sql`${deliveries.state} = 'pending'`;
 
 const due = preparedFor((store) =>
   store
@@ -50,7 +53,7 @@ export function beginAttempts(store: Store, positions: readonly number[], now: n
         firstAttemptAt: sql`coalesce(${deliveries.firstAttemptAt}, ${now})`,
         lastAttemptAt: now,
       })
-      .where(and(inArray(deliveries.position, [...positions]), eq(deliveries.state, "pending")))
+      .where(and(inArray(deliveries.position, [...positions]), isPending))
       .returning()
       .all(),
   );
@@ -69,9 +72,9 @@ export function storeDelivered(store: Store, delivery: Delivery, attempt: Attemp
 
 /** Stores that an attempt has failed, and when the next one may begin. */
 export function storeFailed(store: Store, { position }: Delivery, attempt: Attempt, dueAt: number): void {
-  const isPending = and(eq(deliveries.position, position), eq(deliveries.state, "pending"));
   const change = { ...outcomeOf(attempt), dueAt };
-  deferSync(store, () => store.update(deliveries).set(change).where(isPending).run());
+  const isIt = and(eq(deliveries.position, position), isPending);
+  deferSync(store, () => store.update(deliveries).set(change).where(isIt).run());
 }
 
 function outcomeOf({ status, fault, milliseconds }: Attempt) {
@@ -83,13 +86,7 @@ function makeNextDue(writer: Writer, { webhookId, recordingId }: Delivery, now: 
   const next = writer
     .select({ position: deliveries.position })
     .from(deliveries)
-    .where(
-      and(
-        eq(deliveries.webhookId, webhookId),
-        eq(deliveries.recordingId, recordingId),
-        eq(deliveries.state, "pending"),
-      ),
-    )
+    .where(and(eq(deliveries.webhookId, webhookId), eq(deliveries.recordingId, recordingId), isPending))
     .orderBy(asc(deliveries.position))
     .limit(1)
     .get();
@@ -135,8 +132,7 @@ export function listDeliveries(store: Store, webhookId: string, limit: number): 
 /** Returns the number of pending deliveries of a webhook, or of all. */
 export function countPending(store: Store, webhookId: string | null = null): number {
   const isOf = webhookId === null ? undefined : eq(deliveries.webhookId, webhookId);
-  const isPending = and(isOf, sql`${deliveries.state} = 'pending'`);
-  return store.select({ pending: count() }).from(deliveries).where(isPending).get()?.pending ?? 0;
+  return store.select({ pending: count() }).from(deliveries).where(and(isOf, isPending)).get()?.pending ?? 0;
 }
 
 /**
@@ -146,36 +142,30 @@ export function countPending(store: Store, webhookId: string | null = null): num
 export function trimDeliveries(store: Store, now: number): number {
   let lost = 0;
   for (const { id } of store.select({ id: webhooks.id }).from(webhooks).all()) {
-    for (const isPending of [true, false]) {
-      const most = isPending ? MAX_PENDING : MAX_FINISHED;
-      while (true) {
-        const removed = transact(store, (writer) => removeSome(writer, id, isPending, most, now));
-        if (isPending) lost += removed;
-        if (removed < ROWS_AT_ONCE) break;
-      }
-    }
+    lost += removeOld(store, id, isPending, MAX_PENDING, now);
+    removeOld(store, id, sql`${deliveries.state} <> 'pending'`, MAX_FINISHED, now);
   }
   return lost;
 }
 
-function removeSome(writer: Writer, webhookId: string, isPending: boolean, most: number, now: number): number {
-  const isKind = and(
-    eq(deliveries.webhookId, webhookId),
-    isPending ? sql`${deliveries.state} = 'pending'` : sql`${deliveries.state} <> 'pending'`,
-  );
+/** @returns the number of deliveries that it has removed */
+function removeOld(store: Store, webhookId: string, isKind: SQL, most: number, now: number): number {
+  const isOf = and(eq(deliveries.webhookId, webhookId), isKind);
+  for (let removed = 0; ; ) {
+    const some = transact(store, (writer) => removeSomeOld(writer, isOf, most, now));
+    removed += some;
+    if (some < ROWS_AT_ONCE) return removed;
+  }
+}
+
+function removeSomeOld(writer: Writer, isOf: SQL | undefined, most: number, now: number): number {
   const { position } = deliveries;
-  const newest = writer.select({ position }).from(deliveries).where(isKind).orderBy(desc(position));
+  const newest = writer.select({ position }).from(deliveries).where(isOf).orderBy(desc(position));
   const last = newest.limit(1).offset(most).get()?.position ?? 0;
   const isOld = sql`(${position} <= ${last} OR ${deliveries.createdAt} < ${now - MAX_AGE_MILLISECONDS})`;
-  const old = writer
-    .select()
-    .from(deliveries)
-    .where(and(isKind, isOld))
-    .orderBy(asc(position))
-    .limit(ROWS_AT_ONCE)
-    .all();
+  const old = writer.select().from(deliveries).where(and(isOf, isOld)).orderBy(position).limit(ROWS_AT_ONCE).all();
   const positions = old.map((row) => row.position);
   writer.delete(deliveries).where(inArray(position, positions)).run();
-  if (isPending) for (const row of old) makeNextDue(writer, row, now);
+  for (const row of old) if (row.state === "pending") makeNextDue(writer, row, now);
   return old.length;
 }

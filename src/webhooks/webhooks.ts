@@ -30,12 +30,8 @@ const SECRET_BYTES = 32;
 const { webhookDeliveries, webhooks } = tables;
 const isIt = (id: string) => eq(webhooks.id, id);
 
-/**
- * Returns the address of a webhook in its normal form.
- * @param allow non-public hosts and networks; only these may be reached by http
- * @throws {WebhookError} when nothing can be sent there
- */
-export function webhookUrl(text: string, allow: AllowList): string {
+/** Parses the address of a webhook, without its fragment. @throws {WebhookError} when it is none */
+export function parseWebhookUrl(text: string): URL {
   const trimmed = text.trim();
   // The URL parser drops control characters and tolerates missing slashes.
   const isUrl = /^https?:\/\/[^/\\]/i.test(trimmed) && !/\p{Cc}/u.test(trimmed) && URL.canParse(trimmed);
@@ -50,17 +46,23 @@ export function webhookUrl(text: string, allow: AllowList): string {
   if (url.href.length > MAX_URL_CHARACTERS) {
     throw new WebhookError(`the address is longer than ${MAX_URL_CHARACTERS} characters`);
   }
+  return url;
+}
+
+/**
+ * Requires that something may be sent to an address. A name is resolved, and its addresses are checked, when an event is
+ * sent.
+ * @param allow non-public hosts and networks; only these may be reached by http
+ * @throws {WebhookError} for a forbidden one
+ */
+export function requirePermitted(url: URL, allow: AllowList): void {
   const host = hostOf(url);
   if (forbiddenHost(addressGuard(allow, new Set()), host) !== null) {
     throw new WebhookError(`${host} is not a public address; webhooks.allow can permit hosts and networks`);
   }
-  const isPlain = url.protocol === "http:";
-  // A name is resolved, and its addresses are checked, when an event is sent.
-  const isAddress = /^[\d.]+$|:/.test(host);
-  if (isPlain && isAddress && forbiddenHost(listedGuard(allow, new Set()), host) !== null) {
+  if (url.protocol === "http:" && forbiddenHost(listedGuard(allow, new Set()), host) !== null) {
     throw new WebhookError("http is only for hosts and networks that webhooks.allow permits; use https");
   }
-  return url.href;
 }
 
 /** Creates a webhook. @returns it with its secret, which nobody sees again @throws {WebhookError} */
