@@ -387,6 +387,7 @@ export const strings = {
     added: "The webhook was added",
     once: "Copy the secret now; it is shown only this once. The receiver checks with it that messages come from here.",
     secret: "Secret",
+    saved: "I have saved the secret",
     events: {
       "recording.completed": "Completed",
       "recording.failed": "Failed",

@@ -48,7 +48,7 @@ describe.if(ready)("webhooks in the console in a browser", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Add webhook" }).click();
     expect(await page.getByLabel("Secret").inputValue()).toStartWith("whsec_");
     expect(await faultsOf(page)).toEqual([]);
-    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "I have saved the secret" }).click();
     await page.getByRole("region", { name: receiver.url }).getByText("Completed, Failed, Deleted").waitFor();
   });
 

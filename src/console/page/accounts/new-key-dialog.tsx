@@ -42,7 +42,14 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
   if (created !== null) {
     const title = texts.createdTitle(created.key.name);
     return (
-      <SecretDialog title={title} means={texts.once} label={texts.key} secret={created.secret} onClose={onClose} />
+      <SecretDialog
+        title={title}
+        means={texts.once}
+        label={texts.key}
+        secret={created.secret}
+        done={texts.done}
+        onClose={onClose}
+      />
     );
   }
   return (

@@ -12,11 +12,13 @@ interface SecretDialogProps {
   /** Name of the secret. */
   readonly label: string;
   readonly secret: string;
+  /** Label of the button that closes the dialog. */
+  readonly done: string;
   readonly onClose: () => void;
 }
 
 /** Shows a secret to copy now: it cannot be shown again. */
-export function SecretDialog({ title, means, label, secret, onClose }: SecretDialogProps) {
+export function SecretDialog({ title, means, label, secret, done, onClose }: SecretDialogProps) {
   const field = useRef<HTMLInputElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => field.current?.focus(), []);
@@ -39,7 +41,7 @@ export function SecretDialog({ title, means, label, secret, onClose }: SecretDia
         <Button look={null} text={isCopied ? texts.copied : texts.copy} onClick={() => void copy()} />
       </div>
       <div class="actions">
-        <Button look="main" text={texts.done} onClick={onClose} />
+        <Button look="main" text={done} onClick={onClose} />
       </div>
     </Dialog>
   );

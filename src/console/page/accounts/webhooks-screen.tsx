@@ -55,7 +55,14 @@ function AddDialog({ list, onChange, onClose }: AddDialogProps) {
   };
   if (secret !== null) {
     return (
-      <SecretDialog title={texts.added} means={texts.once} label={texts.secret} secret={secret} onClose={onClose} />
+      <SecretDialog
+        title={texts.added}
+        means={texts.once}
+        label={texts.secret}
+        secret={secret}
+        done={texts.saved}
+        onClose={onClose}
+      />
     );
   }
   return (
