@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { eq } from "drizzle-orm";
+import { eq, type SQL } from "drizzle-orm";
 import { deleteSome, type Store, tables, transact } from "../database/index.ts";
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
@@ -18,20 +18,31 @@ export async function deleteAccount(
   by: Auditor,
   removeRecordings: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { apiKeys, audioUsage, folders } = tables;
+  const { apiKeys, audioUsage, folders, webhookDeliveries, webhooks } = tables;
   store.delete(apiKeys).where(eq(apiKeys.accountId, account.id)).run();
   store.delete(folders).where(eq(folders.accountId, account.id)).run();
+  for (const { id } of store.select().from(webhooks).where(eq(webhooks.accountId, account.id)).all()) {
+    await removeAll(() => deleteSomeRows(store, webhookDeliveries, eq(webhookDeliveries.webhookId, id)));
+    // Nobody is told of the deletion of the recordings.
+    store.delete(webhooks).where(eq(webhooks.id, id)).run();
+  }
   do {
     await removeRecordings();
-    for (let isMore = true; isMore; ) {
-      const startedAt = performance.now();
-      isMore = transact(store, (writer) =>
-        deleteSome(writer, audioUsage, eq(audioUsage.accountId, account.id), ROWS_AT_ONCE),
-      );
-      // A running server can write meanwhile.
-      await sleep(performance.now() - startedAt);
-    }
+    await removeAll(() => deleteSomeRows(store, audioUsage, eq(audioUsage.accountId, account.id)));
   } while (!deleteWithoutRecordings(store, account, by));
+}
+
+/** Repeats a deletion of some rows until none remain. A running server can write in the pauses. */
+async function removeAll(removeSome: () => boolean): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const startedAt = performance.now();
+    isMore = removeSome();
+    await sleep(performance.now() - startedAt);
+  }
+}
+
+function deleteSomeRows(store: Store, table: Parameters<typeof deleteSome>[1], where: SQL): boolean {
+  return transact(store, (writer) => deleteSome(writer, table, where, ROWS_AT_ONCE));
 }
 
 /** Returns false if the account has recordings. */

@@ -1,4 +1,17 @@
 export {
+  type AddressGuard,
+  addressGuard,
+  blocked,
+  forbiddenHost,
+  GuardError,
+  guardedLookup,
+  guardSocket,
+  listedGuard,
+  ownAddresses,
+  type ResolveHost,
+  resolveHost,
+} from "./address-guard.ts";
+export {
   addressGroup,
   includes,
   isLoopback,
@@ -6,3 +19,4 @@ export {
   parseNetworks,
   plainAddress,
 } from "./addresses.ts";
+export { type AllowList, hostOf, parseAllowList } from "./allow-list.ts";

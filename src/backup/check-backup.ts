@@ -137,6 +137,9 @@ const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings
 /** SQL condition for a number of parts or audio tracks of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
 
+/** SQL condition for the secret of a webhook: 32 bytes in base64 after a prefix. */
+const webhookSecret = "(? GLOB 'whsec_*=' AND substr(?, 7) NOT GLOB '*[^A-Za-z0-9+/=]*' AND length(?) = 50)";
+
 /** SQL condition for a vocabulary, which is passed to native code. The server itself accepts only much shorter ones. */
 const vocabulary = "length(?) <= 20000";
 
@@ -247,6 +250,16 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     end_reason: `? ${values.oneOf(values.liveEnds)}`,
   },
   live_segments: { turn: uuid, text: segmentText, words: boundedWords, speaker: speakerNumber },
+  webhooks: {
+    id: uuid,
+    url: "((lower(?) GLOB 'http://*' OR lower(?) GLOB 'https://*') AND length(?) <= 2048)",
+    events: json("array", `type = 'text' AND value ${values.oneOf(values.recordingEvents)}`),
+    secret: webhookSecret,
+    former_secret: webhookSecret,
+    pause_reason: `? ${values.oneOf(values.pauseReasons)}`,
+  },
+  // A restore deletes the deliveries.
+  webhook_deliveries: { id: uuid, recording_id: uuid },
   console_password: { hash: passwordHash },
   users: {
     id: uuid,

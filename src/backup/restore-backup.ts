@@ -118,6 +118,8 @@ function removeTransientRows(copy: Database): void {
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
   // Whoever waited for these recordings is gone.
   if (hasTable(copy, "outbox")) copy.run("DELETE FROM outbox");
+  // Receivers got these events since, or they came with the backup.
+  if (hasTable(copy, "webhook_deliveries")) copy.run("DELETE FROM webhook_deliveries");
   // Segments of recordings that were not completed yet.
   copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
   // A path of another machine, or of a file that came with the backup, is no model here. The current model replaces it.

@@ -337,6 +337,13 @@ const fleet = group("Several machines that process recordings together; see docs
   }),
 });
 
+const webhooks = group("Events that are sent to applications, see docs/webhooks.md.", {
+  enabled: flag("Whether events are sent. They are stored in the meantime.", { default: true }),
+  allow: list(
+    "Hosts (hooks.example.org, *.example.org) and networks (10.1.0.0/16) with non-public addresses that webhooks may have. Only these may be reached without TLS.",
+  ),
+});
+
 /**
  * Every setting, defined once: name, type, unit, range, default and description. The settings file, the environment,
  * the flags and the documentation are generated from this schema. A key's dotted path is its name in the file
@@ -349,6 +356,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   queue,
   limits,
   fetch: links,
+  webhooks,
   folders,
   retention,
   engine,

@@ -9,6 +9,7 @@ import type {
   revisions,
   segments,
   speakerVoices,
+  webhookDeliveries,
 } from "./schema.ts";
 
 /** A table of which so many rows belong to a recording or an account that they are not deleted at once. */
@@ -19,14 +20,16 @@ type LongTable =
   | typeof checkpoints
   | typeof audioUsage
   | typeof speakerVoices
-  | typeof liveSegments;
+  | typeof liveSegments
+  | typeof webhookDeliveries;
 
 /**
  * Deletes up to `most` rows of a table, so that other writers wait only briefly.
  * @returns whether rows may remain
  */
 export function deleteSome(writer: Writer, table: LongTable, where: SQL, most: number): boolean {
-  const keys = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns);
+  const { columns, primaryKeys } = getTableConfig(table);
+  const keys = [...columns.filter(({ primary }) => primary), ...primaryKeys.flatMap((key) => key.columns)];
   const key = sql.join(keys, sql`, `);
   const deleted = writer.all(
     sql`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${most})

@@ -25,6 +25,7 @@ import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
 import audioTracks from "./migrations/0021-audio-tracks.sql" with { type: "text" };
 import uncertainSpeakers from "./migrations/0022-uncertain-speakers.sql" with { type: "text" };
 import live from "./migrations/0023-live.sql" with { type: "text" };
+import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -59,6 +60,7 @@ const migrations: readonly Migration[] = [
   { name: "0021-audio-tracks", sql: audioTracks },
   { name: "0022-uncertain-speakers", sql: uncertainSpeakers },
   { name: "0023-live", sql: live },
+  { name: "0024-webhooks", sql: webhooks },
 ];
 
 /** Names of all migrations, in order. */

@@ -1,15 +1,19 @@
 import { type AnySQLiteColumn, blob, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   correctionActions,
+  deliveryFaults,
+  deliveryStates,
   failureReasons,
   fileFaults,
   fileStates,
   hindrances,
   liveEnds,
+  pauseReasons,
   roles,
   standings,
   statuses,
   steps,
+  webhookEvents,
 } from "./stored-values.ts";
 
 // Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation. The migrations alone have the
@@ -540,3 +544,54 @@ export const liveSegments = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.sessionId, table.number] })],
 );
+
+/** Addresses to which the events of an account's recordings are sent. */
+export const webhooks = sqliteTable("webhooks", {
+  id: text().primaryKey(),
+  accountId: accountReference(),
+  url: text().notNull(),
+  /** JSON array of the events that it receives. */
+  events: text().notNull(),
+  /** `whsec_…`, with which its messages are signed. */
+  secret: text().notNull(),
+  /** The secret before a rotation, with which messages are signed as well until its end. */
+  formerSecret: text(),
+  formerSecretUntil: integer(),
+  createdAt: integer().notNull(),
+  /** The person, as in the audit log. */
+  createdBy: text().notNull(),
+  pausedAt: integer(),
+  pauseReason: text({ enum: pauseReasons }),
+});
+
+/** Events that webhooks receive, or have received. */
+export const webhookDeliveries = sqliteTable("webhook_deliveries", {
+  position: integer().primaryKey({ autoIncrement: true }),
+  /** Sent as `webhook-id`. */
+  id: text().notNull(),
+  webhookId: text()
+    .notNull()
+    .references(() => webhooks.id, { onDelete: "cascade" }),
+  /** No reference: the recording may be removed before. Null for a test. */
+  recordingId: text(),
+  type: text({ enum: webhookEvents }).notNull(),
+  /** The JSON that is sent. It does not change after the first attempt. */
+  body: text().notNull(),
+  state: text({ enum: deliveryStates }).notNull(),
+  createdAt: integer().notNull(),
+  /**
+   * When it may be attempted; null if it is not pending, or if an earlier event of its recording is still pending for the
+   * webhook. Of the pending events of a recording, exactly the first one has such a time.
+   */
+  dueAt: integer(),
+  /** Number of attempts that were begun. */
+  attempts: integer().notNull().default(0),
+  /** Start of the first attempt since the webhook was paused last, from which the three days count. */
+  firstAttemptAt: integer(),
+  /** Start of the last attempt, its duration, the HTTP status of the answer, and why it failed. */
+  lastAttemptAt: integer(),
+  lastMilliseconds: integer(),
+  lastStatus: integer(),
+  lastFault: text({ enum: deliveryFaults }),
+  deliveredAt: integer(),
+});

@@ -77,6 +77,33 @@ export const liveEnds = [
   ...(["access", "disk_full", "engine", "stopping"] as const),
 ] as const;
 
+/** The events of recordings of which webhooks are told. */
+export const recordingEvents = [
+  "recording.completed",
+  "recording.failed",
+  "recording.corrected",
+  "recording.deleted",
+] as const;
+/** The events that a webhook receives. `ping`: somebody has sent a test. */
+export const webhookEvents = [...recordingEvents, "ping"] as const;
+
+/** Why a webhook is paused. `gone`: its receiver has answered 410. `failing`: an event failed for three days. */
+export const pauseReasons = ["command", "gone", "failing"] as const;
+
+/** The states of a delivery of an event. `failed`: a test that failed, which is not repeated. */
+export const deliveryStates = ["pending", "delivered", "failed"] as const;
+
+/** Why an attempt at a delivery failed. `refused`: the receiver has answered with another status than 2xx. */
+export const deliveryFaults = [
+  "refused",
+  "redirected",
+  "timed_out",
+  "unreachable",
+  "insecure",
+  "unresolved",
+  "blocked",
+] as const;
+
 /** The roles of people who sign in to the console, the most powerful first. */
 export const roles = ["operator", "member", "reader"] as const;
 

@@ -1,7 +1,6 @@
 export { type Confinement, parseConfinement } from "./confinement.ts";
 export { type DecodeRequest, decodeRecording } from "./decode.ts";
 export { type DecodeSpace, estimateDecodedBytes, estimateResultBytes } from "./disk-space.ts";
-export { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 export { type FetchRequest, fetchRecording } from "./fetch/fetch-recording.ts";
 export { checkRecordingUrl } from "./fetch/recording-url.ts";
 export { MINIMUM_PACE } from "./fetch/time-limits.ts";

@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, type Placeholder, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { announce } from "../announcements/index.ts";
 import { deferSync, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
 import { countWork } from "./daily-work.ts";
@@ -8,7 +9,7 @@ import { OpenRecordings } from "./open-recordings.ts";
 import { storeEnd } from "./outbox.ts";
 import { insertQueued, RecordingRows } from "./recording-rows.ts";
 import { completeRerun, deleteRerunOf, Reruns } from "./reruns.ts";
-import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
+import { ENDED_STATES, type Failure, isOpen, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
 
 /** The columns of a new recording; the hints are null by default, and a recording is not transient by default. */
@@ -83,9 +84,10 @@ export class Recordings {
         .update(recordings)
         .set({ deletedAt: this.#now() })
         .where(and(isVisible(id), hasEnded, isNull(recordings.heldAt)))
-        .returning({ id: recordings.id })
+        .returning()
         .get();
       if (row === undefined) return false;
+      announce(writer, "recording.deleted", row, this.#now());
       deleteRerunOf(writer, id, this.#now());
       clearAnswer(writer, id);
       also(writer);
@@ -130,10 +132,15 @@ export class Recordings {
     return rows.map((row) => row.id);
   }
 
-  /** Turns a transient recording into one that is kept, and that lists show. */
+  /** Turns a transient recording into one that is kept, and that lists show. If it has ended, its end is announced. */
   keep(id: string): void {
     const { recordings } = tables;
-    this.#store.update(recordings).set({ isTransient: false }).where(isVisible(id)).run();
+    transact(this.#store, (writer) => {
+      const wasTransient = and(isVisible(id), eq(recordings.isTransient, true));
+      const kept = writer.update(recordings).set({ isTransient: false }).where(wasTransient).returning().get();
+      if (kept === undefined || isOpen(kept.status)) return;
+      announce(writer, kept.status === "completed" ? "recording.completed" : "recording.failed", kept, this.#now());
+    });
   }
 
   /** Protects a recording from deletion, or ends the protection. Returns false if nothing changed. */
@@ -238,8 +245,10 @@ export class Recordings {
       writeSegments(writer, id, segments);
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
       also(writer);
-      if (completed.rerunOf === null) storeEnd(writer, id, "completed", now);
-      else completeRerun(writer, completed, now);
+      if (completed.rerunOf === null) {
+        storeEnd(writer, id, "completed", now);
+        announce(writer, "recording.completed", completed, now);
+      } else completeRerun(writer, completed, now);
       return true;
     });
   }
@@ -261,7 +270,10 @@ export class Recordings {
       if (failed === null) return false;
       const isCancelled = failure.reason === "internal" && failure.cause === "cancelled";
       // The recording that a rerun processes again has ended before, and nobody waits for the rerun.
-      if (failed.rerunOf === null) storeEnd(writer, id, isCancelled ? "cancelled" : "failed", now);
+      if (failed.rerunOf === null) {
+        storeEnd(writer, id, isCancelled ? "cancelled" : "failed", now);
+        announce(writer, "recording.failed", failed, now);
+      }
       countWork(writer, now, { failed: 1 });
       also(writer);
       return true;

@@ -6,6 +6,7 @@ import { pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeOptedOut } from "../voices/index.ts";
+import { trimDeliveries } from "../webhooks/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 /** The periodic tasks of a server. A failure is logged, and the task runs again at its next time. */
@@ -54,7 +55,7 @@ export class Chores {
 
 /** Returns the hourly tasks that remove data which is deleted or whose retention period is over, by their names in the log. */
 export function hourlyChores(
-  services: Parameters<typeof applyRetention>[0] & { readonly store: Store },
+  services: Parameters<typeof applyRetention>[0] & { readonly store: Store; readonly log: Logger },
   settings: RunningSettings,
   now: () => number,
 ): Readonly<Record<string, () => Promise<void> | void>> {
@@ -69,6 +70,10 @@ export function hourlyChores(
     },
     "old ends of recordings"() {
       trimOutbox(services.store, now());
+    },
+    "old events of webhooks"() {
+      const lost = trimDeliveries(services.store, now());
+      if (lost > 0) services.log.warn({ event: "webhook.events_dropped", events: lost });
     },
     async "rows of ended recordings"() {
       await finishRemovals(services);

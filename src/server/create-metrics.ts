@@ -25,6 +25,8 @@ export interface MeasuredParts {
   readonly folders?: () => FolderOverview;
   /** Returns the live sessions; there are none if it is left out. */
   readonly live?: MetricSources["live"];
+  /** Returns the webhooks; there are none if it is left out. */
+  readonly webhooks?: MetricSources["webhooks"];
   readonly now: () => number;
 }
 
@@ -65,6 +67,7 @@ export function metricSources(parts: MeasuredParts): MetricSources {
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
     live: () => parts.live?.() ?? { open: 0, places: 0 },
+    webhooks: () => parts.webhooks?.() ?? { pending: 0, paused: 0 },
     certificateEndsAt: parts.certificateEndsAt,
     folders() {
       const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};

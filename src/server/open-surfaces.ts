@@ -11,6 +11,7 @@ import { endServer, recordingIntake, serveApi, transcriptionCreator } from "./se
 import { compatModels } from "./speech-models.ts";
 import type { ServerEngine } from "./start-engine.ts";
 import type { ServerQueue } from "./start-queue.ts";
+import { webhookUserAgent } from "./start-webhooks.ts";
 
 /** The surfaces of a server: the HTTP APIs, the console and the watched folders. */
 export type ServerSurfaces = ReturnType<typeof openSurfaces>;
@@ -136,6 +137,7 @@ function openConsole(data: ServerData, { local, fleet }: ServerEngine, queued: S
     settings: () => running.values,
     worker: () => workerStatus(local),
     machines: () => fleet?.engine.machines() ?? null,
+    postOptions: () => ({ allow: running.parsed.webhooksAllow, userAgent: webhookUserAgent, now: data.now }),
     problem: () => queued.readiness.known(),
     secure: data.certificate !== null,
     playback: new PlaybackCopies({

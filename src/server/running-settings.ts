@@ -1,4 +1,4 @@
-import { type Networks, parseNetworks } from "../addresses/index.ts";
+import { type AllowList, type Networks, parseAllowList, parseNetworks } from "../addresses/index.ts";
 import {
   type ReloadedSettings,
   readSecretFile,
@@ -10,7 +10,6 @@ import {
 } from "../config/index.ts";
 import { checkIssuer, readClientSecret } from "../console/index.ts";
 import { parseHostNames, parseOrigins } from "../http/index.ts";
-import { type AllowList, parseAllowList } from "../media/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
 import { parseSignInRules } from "../users/index.ts";
@@ -20,6 +19,8 @@ import { parseListenAddress } from "../wyoming/index.ts";
 interface ParsedSettings {
   /** Non-public addresses that links may point to. */
   readonly allow: AllowList;
+  /** Non-public addresses that webhooks may have. */
+  readonly webhooksAllow: AllowList;
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
   readonly proxies: Networks;
   /** Host names that requests may be sent to. */
@@ -72,6 +73,7 @@ function parseSettings(settings: Settings): ParsedSettings {
   if (faults.length > 0) throw new SettingsError(faults);
   return {
     allow: parseAllowList(settings.fetch.allow),
+    webhooksAllow: parseAllowList(settings.webhooks.allow),
     proxies: parseNetworks(settings.server.trusted_proxies),
     hosts: parseHostNames(settings.server.hosts).add(settings.server.host.toLowerCase()),
     asrNetworks: parseNetworks(settings.compat.asr_networks),
@@ -94,10 +96,20 @@ function readMetricsToken(file: string): string | null {
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
-export function settingFaults({ compat, engine, fetch, live, metrics, oidc, server }: Settings): SettingFault[] {
+export function settingFaults({
+  compat,
+  engine,
+  fetch,
+  live,
+  metrics,
+  oidc,
+  server,
+  webhooks,
+}: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
+    ...faultOf("webhooks.allow", () => parseAllowList(webhooks.allow)),
     ...faultOf("server.trusted_proxies", () => parseNetworks(server.trusted_proxies)),
     ...faultOf("compat.asr_networks", () => parseNetworks(compat.asr_networks)),
     ...(live.wyoming === "" ? [] : faultOf("live.wyoming", () => parseListenAddress(live.wyoming))),

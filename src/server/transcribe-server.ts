@@ -7,6 +7,7 @@ import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
 import { openWyoming } from "./open-wyoming.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
+import { startWebhooks } from "./start-webhooks.ts";
 
 /** The status of a running server. */
 export interface ServerStatus {
@@ -63,6 +64,7 @@ export async function startTranscribeServer(
   const queued = stack.use(await startQueue(data, engine));
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
   stack.use(await openWyoming(data, surfaces.live));
+  const webhooks = stack.use(startWebhooks(data));
   stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;
@@ -77,6 +79,7 @@ export async function startTranscribeServer(
       fleet: () => engine.fleet?.status() ?? null,
       folders: () => folders.overview(),
       live: () => live.status(),
+      webhooks: () => webhooks.status(),
     }),
   );
   folders.start();
@@ -102,7 +105,7 @@ export async function startTranscribeServer(
     async stop() {
       surfaces.refuse();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
-      await Promise.all([queue.stop(), folders.stop(), live.stop()]);
+      await Promise.all([queue.stop(), folders.stop(), live.stop(), webhooks.stop()]);
       await stages.disposeAsync();
       log.info({ event: "server.stopped" });
     },
@@ -126,7 +129,7 @@ function startChores(
   chores.run("ends of recordings", () => events.deliver());
   chores.every(MINUTE, "ends of recordings", () => events.deliver());
   chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
-  const hourly = hourlyChores({ ...removal, store, settled: () => library.settled() }, running, now);
+  const hourly = hourlyChores({ ...removal, store, log: data.log, settled: () => library.settled() }, running, now);
   for (const [name, chore] of Object.entries(hourly)) {
     chores.every(HOUR, name, chore);
     chores.run(name, chore);

@@ -8,6 +8,7 @@ import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
+import { registerWebhookGauges, WebhookMetrics, type WebhookSource } from "./webhook-metrics.ts";
 import { WyomingMetrics } from "./wyoming-metrics.ts";
 
 /** Sources of values that are read with the metrics. */
@@ -17,7 +18,8 @@ export interface MetricSources
     StorageSource,
     FolderSource,
     FleetSource,
-    LiveSource {}
+    LiveSource,
+    WebhookSource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
 interface MetricLabels {
@@ -49,6 +51,7 @@ export class Metrics {
   readonly engine: EngineMetrics;
   readonly live: LiveMetrics;
   readonly wyoming: WyomingMetrics;
+  readonly webhooks: WebhookMetrics;
   readonly #registry = new Registry();
   readonly #declare = new Declarations(this.#registry);
 
@@ -59,6 +62,7 @@ export class Metrics {
     this.engine = new EngineMetrics(this.#declare, machine);
     this.live = new LiveMetrics(this.#declare, liveEnds);
     this.wyoming = new WyomingMetrics(this.#declare, wyomingErrorCodes);
+    this.webhooks = new WebhookMetrics(this.#declare);
     registerProcessMetrics(this.#declare, version);
   }
 
@@ -70,6 +74,7 @@ export class Metrics {
     registerFolderMetrics(this.#declare, sources);
     registerFleetMetrics(this.#declare, sources);
     registerLiveGauges(this.#declare, sources);
+    registerWebhookGauges(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

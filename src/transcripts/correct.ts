@@ -1,4 +1,5 @@
 import { and, eq, isNull } from "drizzle-orm";
+import { announce } from "../announcements/index.ts";
 import { type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { type CorrectedState, parseState, readFacts, type TranscriptFacts, writeFacts } from "../segments/index.ts";
 import type { CorrectedSegment } from "./changes.ts";
@@ -68,7 +69,7 @@ function storeDraft(
   const reorders = isWhole || JSON.stringify(after.order) !== JSON.stringify(before.order);
   const replaces = storeRevision(writer, id, { draft, reorders, ...made });
   const trimmed = trimRevisions(writer, id, draft.number, isWhole) ?? after.trimmed;
-  writer
+  const corrected = writer
     .update(recordings)
     .set({
       revision: draft.number,
@@ -77,7 +78,9 @@ function storeDraft(
       updatedAt: Math.max(made.by.now, updatedAt + 1),
     })
     .where(eq(recordings.id, id))
-    .run();
+    .returning()
+    .get();
+  announce(writer, "recording.corrected", corrected, made.by.now);
   return replaces;
 }
 

@@ -91,6 +91,14 @@ describe("a manipulated backup", () => {
     `INSERT INTO live_sessions (id, account_id, holder, options, speaker_names, settled_samples, created_at)
       VALUES ('${good}', '${account}', 'a', '{}', '{"S1":"Anna"}', 0, 0);
      INSERT INTO live_segments VALUES ('${good}', 0, '${good}', 0, 1, 1, 'a', '[]'); UPDATE ${table} SET ${column} = ${value}`;
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  /** A webhook with a pending event. */
+  const webhook = (column = "url", value = "'https://app.example.org/'") =>
+    `INSERT INTO webhooks (id, account_id, url, events, secret, created_at, created_by)
+      VALUES ('${good}', '${account}', 'https://app.example.org/', '["recording.deleted"]', '${secret}', 0, 'a');
+     INSERT INTO webhook_deliveries (id, webhook_id, type, body, state, created_at, due_at)
+      VALUES ('${good}', '${good}', 'recording.deleted', '{}', 'pending', 0, 0);
+     UPDATE webhooks SET ${column} = ${value}`;
   /** A recording of another account, and one that processes it again. */
   const rerun = (of: string, isTransient = 1) =>
     `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
@@ -258,6 +266,15 @@ describe("a manipulated backup", () => {
     ["a user's id that is no id", user({ id: "1" }), "users.id"],
     ["a user who was created at no time", user({ createdAt: "9e18" }), "users.created_at"],
     ["a user with an endless name", user({ name: "x".repeat(201) }), "users.name"],
+    ["a webhook whose address is a file", webhook("url", "'file:///etc/passwd'"), "webhooks.url"],
+    ["a webhook with an event that does not exist", webhook("events", `'["ping"]'`), "webhooks.events"],
+    ["a webhook with a short secret", webhook("secret", "'whsec_AA=='"), "webhooks.secret"],
+    [
+      "a webhook with a former secret of others",
+      webhook("former_secret", `printf('%050d', 0)`),
+      "webhooks.former_secret",
+    ],
+    ["a webhook that is paused for no known reason", webhook("pause_reason", "'x'"), "webhooks.pause_reason"],
     [
       "a user of no account",
       `${user({})}; INSERT INTO user_accounts VALUES ('${good}', '${good}')`,
@@ -289,6 +306,13 @@ describe("a manipulated backup", () => {
       ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
       ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`);
     expect(scene.restore()).toContain("replaced-mine-");
+  });
+
+  test("keeps webhooks and not their events, which receivers have had since", () => {
+    using scene = new Scene(`${anAccount()}; ${webhook()}`);
+    scene.restore();
+    expect(scene.read("SELECT url, secret FROM webhooks")).toEqual([{ url: "https://app.example.org/", secret }]);
+    expect(scene.read("SELECT id FROM webhook_deliveries")).toEqual([]);
   });
 
   test("cannot name a file as the model of an open recording", () => {

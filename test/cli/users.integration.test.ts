@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import pino from "pino";
 import { hourlyChores } from "../../src/server/chores.ts";
 import type { RunningSettings } from "../../src/server/running-settings.ts";
 import { enterClaimedUser, requireUser } from "../../src/users/index.ts";
@@ -117,7 +118,7 @@ describe("transcribe users, with a running server,", () => {
     reader.close();
     const { recordings } = server.api;
     const chores = hourlyChores(
-      { recordings, dataDirectory, store, settled: async () => {} },
+      { recordings, dataDirectory, store, log: pino({ level: "silent" }), settled: async () => {} },
       // Only tasks of retention read the settings.
       {} as RunningSettings,
       Date.now,

@@ -9,6 +9,7 @@ import { Recordings } from "../../src/recordings/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
+import { addWebhook, recordingEvents } from "../../src/webhooks/index.ts";
 
 const by = { actor: "operator", now: 1000 };
 
@@ -25,6 +26,7 @@ test("an account larger than one batch is deleted completely, its keys first, an
   const [first, second] = ["first", "second"].map((name) => {
     const account = createAccount(store, name, by);
     createKey(store, account, { name: "key" }, by);
+    addWebhook(store, account, { url: "https://app.example.org/", events: recordingEvents }, by);
     for (let index = 0; index < 101; index++) {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
       usage.admit(account.id, id, 1e9, by.now);
@@ -36,15 +38,19 @@ test("an account larger than one batch is deleted completely, its keys first, an
     return account;
   });
   if (first === undefined || second === undefined) throw new Error("an account was not made");
+  const tableNames = [
+    ...["api_keys", "recordings", "segments", "audio_usage", "creates", "accounts"],
+    ...["webhooks", "webhook_deliveries"],
+  ];
   const rows = () =>
     Object.fromEntries(
-      ["api_keys", "recordings", "segments", "audio_usage", "creates", "accounts"].map((table) => {
+      tableNames.map((table) => {
         const count = store.$client.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows;
         return [table, count];
       }),
     );
   const before = rows();
-  expect(before).toMatchObject({ recordings: 202, segments: 1800, audio_usage: 202 });
+  expect(before).toMatchObject({ recordings: 202, segments: 1800, audio_usage: 202, webhook_deliveries: 12 });
 
   using parent = temporaryDirectory();
   const services = { store, recordings, dataDirectory: new DataDirectory(parent.path), now: () => by.now };

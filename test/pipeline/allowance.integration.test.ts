@@ -3,8 +3,8 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath } from "../../harness/checkout.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../../harness/media.ts";
+import { parseAllowList } from "../../src/addresses/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
-import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink } from "../../src/pipeline/index.ts";
 import { never, QuietPipeline } from "./services.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { waveHeader } from "../../harness/media.ts";
-import { parseAllowList } from "../../src/media/index.ts";
+import { parseAllowList } from "../../src/addresses/index.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
 import { fetchLink } from "../../src/pipeline/index.ts";
 import { SuspendError } from "../../src/queue/index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { samplePath } from "../../harness/checkout.ts";
-import { parseAllowList } from "../../src/media/index.ts";
+import { parseAllowList } from "../../src/addresses/index.ts";
 import { fetchLink } from "../../src/pipeline/index.ts";
 import type { RecordingEvents } from "../../src/recordings/index.ts";
 import { never, QuietPipeline, unused } from "./services.ts";

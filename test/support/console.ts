@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { ffmpegPath } from "../../harness/checkout.ts";
 import { bodyOf } from "../../harness/client.ts";
+import { parseAllowList } from "../../src/addresses/index.ts";
 import { loadSettings, type Settings } from "../../src/config/index.ts";
 import { errorSchema, recordingPageSchema, type SignInRequest } from "../../src/console/contract/index.ts";
 import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../src/console/index.ts";
@@ -61,6 +62,7 @@ export class ConsoleServer implements Disposable {
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,
           live: this.live,
+          postOptions: () => ({ allow: parseAllowList(["127.0.0.0/8"]), userAgent: "transcribe/test", now: Date.now }),
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,

@@ -13,7 +13,7 @@ import {
   requireAccount,
   type Workspace,
 } from "../../src/accounts/index.ts";
-import { parseNetworks } from "../../src/addresses/index.ts";
+import { parseAllowList, parseNetworks } from "../../src/addresses/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
 import { DiskSpace } from "../../src/disk/index.ts";
@@ -33,7 +33,7 @@ import type { PaceLimits } from "../../src/http/shared/upload/index.ts";
 import { RecordingIntake } from "../../src/intake/index.ts";
 import { createKey, KeyUsage } from "../../src/keys/index.ts";
 import { Library, removeAccount } from "../../src/library/index.ts";
-import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
+import { checkRecordingUrl, probeRecording } from "../../src/media/index.ts";
 import type { RecordingQueue } from "../../src/queue/index.ts";
 import { newRecordingId, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
 import type { Segment } from "../../src/segments/index.ts";

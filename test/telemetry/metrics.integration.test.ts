@@ -32,6 +32,7 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
     certificateEndsAt: () => 1_800_000_000,
     folders: () => ({ waiting: 7, done: 5, failed: 2, hindered: [{ kind: "full", count: 1 }] }),
     live: () => ({ open: 3, places: 8 }),
+    webhooks: () => ({ pending: 4, paused: 1 }),
     fleet: () => null,
     ...changes,
   });

@@ -27,6 +27,12 @@ export const testPackages = {
   },
   langchain: allOf("langchain"),
   litellm: allOf("litellm"),
+  standardwebhooks: {
+    name: "standardwebhooks",
+    packages: ["standardwebhooks"],
+    constraints: join(root, "test/webhooks/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   wyoming: {
     name: "wyoming",
     packages: ["wyoming", "wyoming-bench"],

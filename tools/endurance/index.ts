@@ -19,6 +19,7 @@ import { partitions } from "./partitions.ts";
 import { type Part, type Row, row } from "./rows.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
+import { webhooks } from "./webhooks.ts";
 
 const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
   hours: ["a recording of 2 hours, all steps", hours],
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
   backup: ["backups of a busy server, restored elsewhere", backup],
   load: ["many clients at once, slow clients and cut uploads", load],
   hostile: ["malicious files", hostile],
+  webhooks: ["ten thousand events for a receiver that is down, the sender killed 50 times", webhooks],
   partitions: ["a worker of a fleet cut off from the broker 30 times (needs root)", partitions],
 };
 

@@ -44,6 +44,8 @@ const accountSchema = Type.Object({
   workspaces: Type.Array(namedSchema),
   /** Number of voices that the account remembers; null if it does not remember voices. */
   voices: nullable(countSchema),
+  /** Number of webhooks of the account. */
+  webhooks: countSchema,
   /** Oldest first; at most 500. */
   keys: Type.Array(keySchema),
   /** Number of further keys, most of them revoked. */

@@ -15,6 +15,7 @@ import type { AnswerOf, RequestOf } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
 import { transcriptRoutes } from "./transcript.ts";
 import { voiceRoutes } from "./voices.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export * from "./accounts.ts";
 export * from "./corrections.ts";
@@ -28,6 +29,7 @@ export * from "./session.ts";
 export * from "./shared.ts";
 export * from "./transcript.ts";
 export * from "./voices.ts";
+export * from "./webhooks.ts";
 
 /** Every data route of the console. */
 export const routes = {
@@ -41,6 +43,7 @@ export const routes = {
   ...voiceRoutes,
   ...liveRoutes,
   ...accountRoutes,
+  ...webhookRoutes,
 };
 export type RouteName = keyof typeof routes;
 /** All parts of a request to each route. */

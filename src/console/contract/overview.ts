@@ -136,6 +136,8 @@ export const overviewSchema = Type.Object({
   }),
   /** Number of live sessions, and of those that the machine serves at the same time; null: the settings allow none. */
   live: nullable(Type.Object({ open: countSchema, places: countSchema })),
+  /** Number of webhooks that are paused. */
+  paused_webhooks: countSchema,
   /** The workers of the server's fleet, by name; null: the server works alone. */
   fleet: nullable(
     Type.Array(

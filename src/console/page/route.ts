@@ -16,6 +16,8 @@ export type Route =
   | { readonly screen: "accounts" }
   /** The voices of an account. */
   | { readonly screen: "voices"; readonly account: string }
+  /** The webhooks of an account. */
+  | { readonly screen: "webhooks"; readonly account: string }
   | { readonly screen: "recordings"; readonly filter: ListFilter }
   | {
       readonly screen: "recording";
@@ -41,7 +43,7 @@ export function routeOf(hash: string): Route {
     const filter = { status: text("status"), account: text("account"), workspace: text("workspace") };
     return { screen, filter: { ...filter, words: text("q") } };
   }
-  if (screen === "accounts" && id && part === "voices") return { screen: "voices", account: id };
+  if (screen === "accounts" && id && (part === "voices" || part === "webhooks")) return { screen: part, account: id };
   return screen === "accounts" || screen === "live" ? { screen } : { screen: "overview" };
 }
 
@@ -50,7 +52,9 @@ export function addressOf(route: Route): string {
   if (route.screen === "overview") return "#/";
   if (route.screen === "accounts") return "#/accounts";
   if (route.screen === "live") return "#/live";
-  if (route.screen === "voices") return `#/accounts/${encodeURIComponent(route.account)}/voices`;
+  if (route.screen === "voices" || route.screen === "webhooks") {
+    return `#/accounts/${encodeURIComponent(route.account)}/${route.screen}`;
+  }
   if (route.screen === "recording") {
     const query = queryOf({ at: route.at === null ? "" : String(route.at), find: route.find });
     return `#/recordings/${encodeURIComponent(route.id)}${query}`;

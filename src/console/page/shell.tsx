@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AccountsScreen } from "./accounts/accounts-screen.tsx";
 import { VoicesScreen } from "./accounts/voices-screen.tsx";
+import { WebhooksScreen } from "./accounts/webhooks-screen.tsx";
 import { LiveProvider, useLive } from "./live/live-provider.tsx";
 import { LiveScreen } from "./live/live-screen.tsx";
 import { useOverview } from "./overview/live-overview.tsx";
@@ -119,7 +120,7 @@ function Navigation({ route }: { route: Route }) {
           route.screen === "live",
         )}
       {isOperator &&
-        link({ screen: "accounts" }, strings.accounts.name, route.screen === "accounts" || route.screen === "voices")}
+        link({ screen: "accounts" }, strings.accounts.name, ["accounts", "voices", "webhooks"].includes(route.screen))}
     </nav>
   );
 }
@@ -151,6 +152,8 @@ function Screen({ route }: { route: Route }) {
       return <AccountsScreen />;
     case "voices":
       return <VoicesScreen account={route.account} />;
+    case "webhooks":
+      return <WebhooksScreen account={route.account} />;
     case "recordings":
       return <RecordingsScreen filter={route.filter} />;
     case "recording":

@@ -22,6 +22,7 @@ import { recordingHandlers } from "./routes/recordings.ts";
 import { sessionHandlers } from "./routes/session.ts";
 import { transcriptHandlers } from "./routes/transcript.ts";
 import { voiceHandlers } from "./routes/voices.ts";
+import { webhookHandlers } from "./routes/webhooks.ts";
 import { SearchIndexer } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
 
@@ -84,6 +85,7 @@ export function createConsole(services: ConsoleServices): Console {
     ...correctionHandlers(services, searches, (id) => searchIndexer.add(id)),
     ...voiceHandlers(services, facts, voices),
     ...accountHandlers(services, voices),
+    ...webhookHandlers(services),
     ...liveHandlers(services, live, (error, request) => refuse(services, error, "UNKNOWN", request)),
   });
   const app = createRouter({

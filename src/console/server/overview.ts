@@ -3,6 +3,7 @@ import type { Recording } from "../../database/index.ts";
 import { memoryOf } from "../../machine/index.ts";
 import { programVersion, residentBytes } from "../../program/index.ts";
 import { readDailyWork } from "../../recordings/index.ts";
+import { countPaused } from "../../webhooks/index.ts";
 import type { Day, OpenRecording, Overview, Speed } from "../contract/index.ts";
 import type { ConsoleServices } from "./services.ts";
 import { optionalTimestamp, ownersOf, problemOf } from "./show-recording.ts";
@@ -75,6 +76,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       decoder: decoder === null ? null : { slots: decoder.slots, rows_per_step: decoder.rowsPerStep },
       crashes: crashes.map(({ name, count }) => ({ signal: name, count })),
     },
+    paused_webhooks: countPaused(store),
     live: settings().live.enabled ? live.status() : null,
     fleet:
       machines()?.map(({ machine, version, lanes, busy, problem }) => ({

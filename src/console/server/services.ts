@@ -11,6 +11,7 @@ import type { Language } from "../../speech/index.ts";
 import type { DiskUsage } from "../../storage/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
 import type { Usage } from "../../usage/index.ts";
+import type { PostOptions } from "../../webhooks/index.ts";
 
 /** Status of the inference workers. There is one worker, or one for each GPU. */
 export interface WorkerStatus {
@@ -68,6 +69,8 @@ export interface ConsoleServices {
   readonly fleetProblem: () => string | null;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
   readonly problem: () => string | null;
+  /** How tests of webhooks are sent. */
+  readonly postOptions: () => PostOptions;
   /** Whether the server's public URLs use https. */
   readonly secure: boolean;
   readonly log: Logger;

@@ -1,6 +1,5 @@
+import { type AllowList, addressGuard, ownAddresses, type ResolveHost, resolveHost } from "../../addresses/index.ts";
 import type { Reservation } from "../../disk/index.ts";
-import { addressGuard, ownAddresses, type ResolveHost, resolveHost } from "./address-guard.ts";
-import type { AllowList } from "./allow-list.ts";
 import { checkResponse } from "./check-content.ts";
 import { followRedirects } from "./follow-redirects.ts";
 import { storeBody } from "./store-body.ts";

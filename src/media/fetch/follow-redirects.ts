@@ -2,10 +2,18 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
+import {
+  type AddressGuard,
+  blocked,
+  forbiddenHost,
+  GuardError,
+  guardedLookup,
+  guardSocket,
+  hostOf,
+  type ResolveHost,
+} from "../../addresses/index.ts";
 import { codeOf } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
-import { type AddressGuard, blocked, forbiddenHost, guardedLookup, type ResolveHost } from "./address-guard.ts";
-import { hostOf } from "./allow-list.ts";
 import { isPlaylistLink } from "./check-content.ts";
 import { FAULTS, type FetchStage, type TimeLimits } from "./time-limits.ts";
 
@@ -87,7 +95,7 @@ async function openResponse(url: URL, options: RequestOptions): Promise<Incoming
   const host = hostOf(url);
   const isSecure = url.protocol === "https:";
   const forbidden = forbiddenHost(guard, host);
-  if (forbidden !== null) throw blocked(host, host, forbidden);
+  if (forbidden !== null) throw mediaError(blocked(host, host, forbidden));
   limits.signal.throwIfAborted();
   limits.enter(isIP(host) === 0 ? "resolve" : "connect");
   const resolveHost: ResolveHost = async (name) => {
@@ -124,12 +132,10 @@ async function openResponse(url: URL, options: RequestOptions): Promise<Incoming
     request.on("socket", (socket: Socket) => {
       socket.once("connect", () => limits.enter(isSecure ? "secure" : "answer"));
       if (isSecure) socket.once("secureConnect", () => limits.enter("answer"));
-      // The guard is part of the look-up. This detects a runtime that bypasses the look-up, before a byte is read.
+      guardSocket(socket, host, guard, (error) => fail(mediaError(error)));
       socket.once("connect", () => {
-        const address = socket.remoteAddress;
-        if (address === undefined) return fail(new MediaError("fetch_connect_failed", `${host} closed the connection`));
-        const forbidden = guard(host, address);
-        if (forbidden !== null) fail(blocked(host, address, forbidden));
+        if (socket.remoteAddress !== undefined) return;
+        fail(new MediaError("fetch_connect_failed", `${host} closed the connection`));
       });
     });
     // The request asked for no upgrade. After one, the request no longer handles the socket's errors.
@@ -150,9 +156,16 @@ async function openResponse(url: URL, options: RequestOptions): Promise<Incoming
 
 function faultOf(error: Error, host: string, stage: FetchStage): Error {
   if (error instanceof MediaError) return error;
+  if (error instanceof GuardError) return mediaError(error);
   const code = codeOf(error);
   if (code.startsWith("HPE_")) {
     return new MediaError("fetch_bad_answer", `${host} did not answer with HTTP: ${error.message}`, { cause: error });
   }
   return new MediaError(FAULTS[stage].failed, `${host}: ${error.message || code}`, { cause: error });
+}
+
+function mediaError(error: GuardError): MediaError {
+  const { fault, message, cause } = error;
+  if (fault === "unresolved") return new MediaError("fetch_dns_failed", message, { cause });
+  return new MediaError("fetch_blocked_address", `${message} (fetch.allow can permit hosts and networks)`);
 }

@@ -1,5 +1,4 @@
-import { addressGuard, forbiddenHost } from "./address-guard.ts";
-import { type AllowList, hostOf } from "./allow-list.ts";
+import { type AllowList, addressGuard, forbiddenHost, hostOf } from "../../addresses/index.ts";
 import { isPlaylistLink } from "./check-content.ts";
 
 const MAX_URL_CHARACTERS = 2048;

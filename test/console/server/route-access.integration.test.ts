@@ -55,6 +55,12 @@ const table: readonly Row[] = [
   ["GET /live", 401, 403, 426, 422, 426],
   ["PUT /voices/:id", 401, 403, 403, 403, 404],
   ["DELETE /voices/:id", 401, 403, 403, 403, 404],
+  ["GET /accounts/:id/webhooks", 401, 403, 403, 403, 200],
+  ["POST /accounts/:id/webhooks", 401, 403, 403, 403, 201],
+  // The webhook does not exist, of which only operators learn.
+  ["POST /webhooks/:id/tests", 401, 403, 403, 403, 404],
+  ["PUT /webhooks/:id", 401, 403, 403, 403, 404],
+  ["DELETE /webhooks/:id", 401, 403, 403, 403, 404],
   ["POST /keys", 401, 403, 403, 403, 201],
   ["DELETE /keys/:id", 401, 403, 403, 403, 200],
   // The last row, because it ends the sessions.
@@ -91,6 +97,7 @@ describe("the routes of the console", () => {
       keys: () => createKey(api.store, account, { name: "old" }, api.operator()).key.id,
       accounts: () => account.id,
       voices: () => Bun.randomUUIDv7(),
+      webhooks: () => Bun.randomUUIDv7(),
     };
     const id = (ids[pattern.split("/")[1] ?? ""] ?? (() => api.enterCompleted(account.id, 1)))();
     const path = pattern.replace(":id", id).replace(":format", "txt") + (queries[route] ?? "");
@@ -107,6 +114,11 @@ describe("the routes of the console", () => {
       "POST /recordings/:id/voices": JSON.stringify({ speaker: "A" }),
       "POST /recordings/:id/proposals": JSON.stringify({ speaker: "A", voice: Bun.randomUUIDv7(), confirmed: true }),
       "PUT /voices/:id": JSON.stringify({ name: "Anna" }),
+      "POST /accounts/:id/webhooks": JSON.stringify({
+        url: "https://app.example.org/hook",
+        events: ["recording.completed"],
+      }),
+      "PUT /webhooks/:id": JSON.stringify({ paused: true }),
       "POST /keys": JSON.stringify({ account: account.id, name: "new" }),
     };
     const body = bodies[route] ?? (method === "POST" ? "{}" : null);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { addressGuard, ownAddresses } from "../../../src/media/fetch/address-guard.ts";
-import { specialAddressKind } from "../../../src/media/fetch/address-kind.ts";
-import { checkRecordingUrl, parseAllowList } from "../../../src/media/index.ts";
+import { specialAddressKind } from "../../../src/addresses/address-kind.ts";
+import { addressGuard, ownAddresses, parseAllowList } from "../../../src/addresses/index.ts";
+import { checkRecordingUrl } from "../../../src/media/index.ts";
 import { fetching } from "./support.ts";
 
 const NOTHING = parseAllowList([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { checkRecordingUrl, parseAllowList } from "../../../src/media/index.ts";
+import { parseAllowList } from "../../../src/addresses/index.ts";
+import { checkRecordingUrl } from "../../../src/media/index.ts";
 
 const NOTHING = parseAllowList([]);
 

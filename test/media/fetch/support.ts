@@ -3,7 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { type FetchRequest, fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
+import { parseAllowList } from "../../../src/addresses/index.ts";
+import { type FetchRequest, fetchRecording, MediaError } from "../../../src/media/index.ts";
 
 /** Answers one request on a raw connection, so that it can be wrong, slow or interrupted. */
 export type Behaviour = (socket: Socket, head: string) => void;

@@ -82,6 +82,10 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         )}
         {workspaces.length > 0 && <span>{texts.workspaces(workspaces.map((each) => each.name))}</span>}
         <span>{texts.rate(number(account.requests_per_minute))}</span>
+        <a href={addressOf({ screen: "webhooks", account: account.id })}>
+          {strings.webhooks.count(account.webhooks)}
+          <span class="unseen"> {strings.voices.of(name)}</span>
+        </a>
         {account.voices !== null && (
           <a href={addressOf({ screen: "voices", account: account.id })}>
             {strings.voices.count(account.voices)}

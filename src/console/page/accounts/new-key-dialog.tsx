@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Account, AccountPage, Answers, Key } from "../../contract/index.ts";
-import { announce } from "../announce.tsx";
-import { Button, Dialog, FormDialog, Select } from "../parts/index.ts";
+import { FormDialog, Select } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
+import { SecretDialog } from "./secret-dialog.tsx";
 
 const texts = strings.accounts;
 /** Lifetimes of a key to choose from, in days; 0: it never expires. */
@@ -39,7 +39,19 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
     onKey(answer.key);
     setCreated(answer);
   };
-  if (created !== null) return <CreatedKeyDialog created={created} onClose={onClose} />;
+  if (created !== null) {
+    const title = texts.createdTitle(created.key.name);
+    return (
+      <SecretDialog
+        title={title}
+        means={texts.once}
+        label={texts.key}
+        secret={created.secret}
+        done={texts.done}
+        onClose={onClose}
+      />
+    );
+  }
   return (
     <FormDialog title={texts.newKeyFor(account.name)} action={texts.create} onSubmit={create} onClose={onClose}>
       <label>
@@ -60,41 +72,5 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
       </fieldset>
       <Select label={texts.expiry} name="days" of={lifetimes} />
     </FormDialog>
-  );
-}
-
-/** Shows the secret of a key to copy now: it cannot be shown again. */
-function CreatedKeyDialog({ created, onClose }: { created: Answers["createKey"]; onClose: () => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => field.current?.focus(), []);
-  const copy = async () => {
-    field.current?.select();
-    // Browsers provide the clipboard API only over HTTPS or on localhost. Elsewhere the user can copy the selected text
-    // by hand.
-    const isDone = await navigator.clipboard?.writeText(created.secret).then(
-      () => true,
-      () => false,
-    );
-    setCopied(isDone === true);
-    announce(isDone ? texts.copied : texts.copyByHand);
-  };
-  return (
-    <Dialog title={texts.createdTitle(created.key.name)} onClose={onClose}>
-      <p>{texts.once}</p>
-      <div class="secret">
-        <input
-          ref={field}
-          readOnly
-          value={created.secret}
-          aria-label={texts.key}
-          onFocus={() => field.current?.select()}
-        />
-        <Button look={null} text={isCopied ? texts.copied : texts.copy} onClick={() => void copy()} />
-      </div>
-      <div class="actions">
-        <Button look="main" text={texts.done} onClick={onClose} />
-      </div>
-    </Dialog>
   );
 }

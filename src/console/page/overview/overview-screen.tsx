@@ -1,7 +1,7 @@
 import type { OpenRecording, Overview } from "../../contract/index.ts";
 import { clock, duration } from "../format.ts";
 import { Ago, OwnerName, Problem, ProgressBar, StatusText, useTitle } from "../parts/index.ts";
-import { recordingAddress } from "../route.ts";
+import { addressOf, recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import { Days } from "./days.tsx";
 import { useOverview } from "./live-overview.tsx";
@@ -19,6 +19,12 @@ export function OverviewScreen() {
       <p class="soft" role="status">
         {value !== null && (isLive ? texts.running(value.server.version, value.server.model) : texts.disconnected)}
       </p>
+      {value !== null && value.paused_webhooks > 0 && (
+        <p class="problem">
+          {texts.pausedWebhooks(value.paused_webhooks)}{" "}
+          <a href={addressOf({ screen: "accounts" })}>{strings.accounts.name}</a>
+        </p>
+      )}
       {value === null && <Problem problem={problem} retry={() => location.reload()} />}
       {value !== null && (
         <div class="columns">

@@ -13,6 +13,7 @@ import { type ApiKey, checkedKeyName, createKey, listKeys, revokeKey, scopes } f
 import { auditorOf } from "../../../library/index.ts";
 import { createWindows, parseAccountLimits } from "../../../usage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
+import { listWebhooks } from "../../../webhooks/index.ts";
 import type { Account, accountRoutes, Key, Named } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
@@ -97,6 +98,7 @@ function showAccount(services: ConsoleServices, account: StoredAccount, voices: 
     ...usageOf(services, account),
     workspaces: all.slice(0, MAX_WORKSPACES),
     voices: account.voices ? voices.list(account.id).length : null,
+    webhooks: listWebhooks(store, account.id).length,
     keys: keys
       .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || (a.id < b.id ? 1 : -1))
       .slice(0, MAX_KEYS)

@@ -1,7 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
-import { isIP, isIPv4, type LookupFunction } from "node:net";
+import { isIP, isIPv4, type LookupFunction, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { MediaError } from "../media-error.ts";
 import { type SpecialAddressKind, specialAddressKind } from "./address-kind.ts";
 import { type AllowList, allowsAddress, allowsHost } from "./allow-list.ts";
 
@@ -31,6 +30,16 @@ export function addressGuard(allow: AllowList, ownAddresses: ReadonlySet<string>
 }
 
 /**
+ * Creates the guard for connections without TLS: of the addresses that addressGuard permits, only those are permitted
+ * that the allow list contains, or whose host it names.
+ */
+export function listedGuard(allow: AllowList, ownAddresses: ReadonlySet<string>): AddressGuard {
+  const guard = addressGuard(allow, ownAddresses);
+  const isListed = (host: string, address: string) => allowsAddress(allow, address) || allowsHost(allow, host);
+  return (host, address) => guard(host, address) ?? (isListed(host, address) ? null : "public");
+}
+
+/**
  * Returns why a host is forbidden before name resolution, or null. This covers a host that is an IP address, which is
  * never resolved, and the names that denote this machine everywhere (RFC 6761, section 6.3).
  * @param host in the form that hostOf returns
@@ -57,11 +66,24 @@ export const resolveHost: ResolveHost = (host) =>
     });
   });
 
+/** Why no connection to a host was opened: its name has no address, or the guard forbids one. */
+export class GuardError extends Error {
+  override readonly name = "GuardError";
+
+  constructor(
+    readonly fault: "blocked" | "unresolved",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 /**
  * Creates a look-up function for sockets that returns only addresses which passed the guard. The socket connects to
  * these exact addresses, so a different answer of the name server to a later query has no effect. One forbidden address
  * forbids the whole answer, because an honest host never mixes public and private addresses.
- * @throws {MediaError} `fetch_blocked_address` or `fetch_dns_failed`, to the callback
+ * @throws {GuardError} to the callback
  */
 export function guardedLookup(host: string, guard: AddressGuard, resolve: ResolveHost): LookupFunction {
   // The socket passes the URL's name, which may end with the root's dot. The guard uses `host`, which has no such dot.
@@ -75,13 +97,13 @@ export function guardedLookup(host: string, guard: AddressGuard, resolve: Resolv
         else if (options.all) callback(null, found);
         else callback(null, first.address, first.family);
       },
-      (cause: unknown) => callback(new MediaError("fetch_dns_failed", `${host} does not resolve`, { cause }), []),
+      (cause: unknown) => callback(new GuardError("unresolved", `${host} does not resolve`, { cause }), []),
     );
   };
 }
 
-function refusal(host: string, addresses: readonly string[], guard: AddressGuard): MediaError | null {
-  if (addresses.length === 0) return new MediaError("fetch_dns_failed", `${host} has no address`);
+function refusal(host: string, addresses: readonly string[], guard: AddressGuard): GuardError | null {
+  if (addresses.length === 0) return new GuardError("unresolved", `${host} has no address`);
   for (const address of addresses) {
     const forbidden = guard(host, address);
     if (forbidden !== null) return blocked(host, address, forbidden);
@@ -90,7 +112,24 @@ function refusal(host: string, addresses: readonly string[], guard: AddressGuard
 }
 
 /** Creates the error for an address that the guard forbids. */
-export function blocked(host: string, address: string, kind: string): MediaError {
-  const advice = "fetch.allow can permit hosts and networks";
-  return new MediaError("fetch_blocked_address", `${host} is at a ${kind} address, ${address} (${advice})`);
+export function blocked(host: string, address: string, kind: string): GuardError {
+  return new GuardError("blocked", `${host} is at a ${kind} address, ${address}`);
+}
+
+/**
+ * Checks the address to which a socket has connected. The guard is part of the look-up; this detects a runtime that
+ * bypasses the look-up, before a byte is read.
+ * @param fail receives the error of a forbidden address
+ */
+export function guardSocket(
+  socket: Socket,
+  host: string,
+  guard: AddressGuard,
+  fail: (error: GuardError) => void,
+): void {
+  socket.once("connect", () => {
+    const address = socket.remoteAddress;
+    const forbidden = address === undefined ? null : guard(host, address);
+    if (address !== undefined && forbidden !== null) fail(blocked(host, address, forbidden));
+  });
 }

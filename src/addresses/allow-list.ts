@@ -1,7 +1,7 @@
 import { type BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { networkList } from "./address-kind.ts";
 
-/** Hosts and networks inside the customer's private network from which recordings may be fetched. */
+/** Hosts and networks inside the customer's private network to which the server may connect. */
 export interface AllowList {
   readonly hosts: ReadonlySet<string>;
   /** Host name suffixes with their leading dot. */

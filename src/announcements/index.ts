@@ -1,0 +1,1 @@
+export { announce, type RecordingEvent } from "./announce.ts";

@@ -1,0 +1,23 @@
+import { programVersion } from "../program/index.ts";
+import { countPaused, countPending, WebhookDispatcher } from "../webhooks/index.ts";
+import type { ServerData } from "./open-data.ts";
+
+/** Starts to send events to webhooks. */
+export function startWebhooks({ store, running, metrics, log, now }: ServerData) {
+  const dispatcher = new WebhookDispatcher({
+    ...{ store, log, now, random: Math.random, userAgent: webhookUserAgent },
+    isEnabled: () => running.values.webhooks.enabled,
+    allow: () => running.parsed.webhooksAllow,
+    onAttempt: (outcome) => metrics.webhooks.attempted(outcome),
+  });
+  dispatcher.start();
+  return {
+    /** Returns the numbers of pending events and of paused webhooks. */
+    status: () => ({ pending: countPending(store), paused: countPaused(store) }),
+    stop: () => dispatcher.stop(),
+    [Symbol.asyncDispose]: () => dispatcher.stop(),
+  };
+}
+
+/** Name of this program towards receivers. */
+export const webhookUserAgent = `transcribe/${programVersion}`;

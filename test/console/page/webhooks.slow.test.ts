@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { available } from "../../../harness/checkout.ts";
+import { startTimeout, TestServer } from "../../../harness/server.ts";
+import { createAccount } from "../../../src/accounts/index.ts";
+import { openDatabaseOf } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
+import { HookReceiver } from "../../support/hook-receiver.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
+
+const ready = found !== null && available("webhooks in a browser");
+
+/** The tests share one page: each continues where the previous one left it. */
+describe.if(ready)("webhooks in the console in a browser", () => {
+  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true", TRANSCRIBE_WEBHOOKS_ALLOW: "127.0.0.0/8" });
+  const browser = openBrowser();
+  let page: Page;
+  let receiver: HookReceiver;
+
+  beforeAll(async () => {
+    const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
+    createAccount(store, "acme", { actor: "operator", now: Date.now() });
+    store.$client.close();
+    receiver = await HookReceiver.start();
+    await server.start();
+    page = await openPage(await browser.context());
+    await signIn(page, server);
+  }, startTimeout);
+  afterAll(async () => {
+    await receiver?.[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test("are added with a secret that is shown once", async () => {
+    await page.goto(`${server.origin}/console/#/accounts`);
+    await page
+      .getByRole("region", { name: "acme" })
+      .getByRole("link", { name: /webhooks/i })
+      .click();
+    await page.getByRole("heading", { level: 1, name: "Webhooks of acme" }).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "Add webhook" }).click();
+    await page.getByLabel("Address").fill("https://169.254.169.254/");
+    await page.getByRole("dialog").getByRole("button", { name: "Add webhook" }).click();
+    await page.getByText(/webhooks\.allow can permit/).waitFor();
+    await page.getByLabel("Address").fill(receiver.url);
+    await page.getByRole("checkbox", { name: "Corrected" }).uncheck();
+    await page.getByRole("dialog").getByRole("button", { name: "Add webhook" }).click();
+    expect(await page.getByLabel("Secret").inputValue()).toStartWith("whsec_");
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "I have saved the secret" }).click();
+    await page.getByRole("region", { name: receiver.url }).getByText("Completed, Failed, Deleted").waitFor();
+  });
+
+  test("send a test, pause, resume, and are removed after a question", async () => {
+    const section = page.getByRole("region", { name: receiver.url });
+    await section.getByRole("button", { name: "Send a test" }).click();
+    await section.getByText(/^204 after \d+ ms$/).waitFor();
+    expect(receiver.messages.map(({ type }) => type)).toEqual(["ping"]);
+    await section.getByRole("button", { name: "Pause" }).click();
+    await section.getByRole("button", { name: "Resume" }).waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await overhangOf(page)).toBe(0);
+    await section.getByRole("button", { name: "Resume" }).click();
+    await section.getByRole("button", { name: "Pause" }).waitFor();
+    await section.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("Events of this account are sent nowhere.").waitFor();
+  });
+});
