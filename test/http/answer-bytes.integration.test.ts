@@ -368,6 +368,18 @@ const table: readonly Row[] = [
   ],
   ["GET /console/data/accounts", MAX_PAGE_BYTES + 64 * 1024, data(() => "/accounts?limit=100")],
   ["GET /console/data/accounts/:id/voices", 256 * 1024, data(() => `/accounts/${client.accountId}/voices`)],
+  ["GET /console/data/accounts/:id/webhooks", 256 * 1024, data(() => `/accounts/${client.accountId}/webhooks`)],
+  [
+    "POST /console/data/accounts/:id/webhooks",
+    256 * 1024,
+    send("POST", () => [
+      `/accounts/${client.accountId}/webhooks`,
+      { url: "https://", events: ["recording.completed"] },
+    ]),
+  ],
+  ["POST /console/data/webhooks/:id/tests", 256 * 1024, send("POST", () => ["/webhooks/none/tests", {}])],
+  ["PUT /console/data/webhooks/:id", 256 * 1024, send("PUT", () => ["/webhooks/none", { paused: true }])],
+  ["DELETE /console/data/webhooks/:id", 256 * 1024, () => operator.send("DELETE", "/webhooks/none")],
   ["PUT /console/data/voices/:id", 256 * 1024, send("PUT", () => ["/voices/voice-1", { name: "人".repeat(100) }])],
   ["DELETE /console/data/voices/:id", 256 * 1024, () => operator.send("DELETE", "/voices/voice-2")],
   [
