@@ -24,6 +24,7 @@ const missingTexts: Readonly<Record<string, string>> = {
   "onnxruntime-common": "licences/onnxruntime.txt",
   "onnxruntime-node": "licences/onnxruntime.txt",
   "@tokenizer/token": "licences/mit.txt",
+  standardwebhooks: "licences/mit.txt",
 };
 
 /** Packages that are used only for types, although other packages list them as peers; they are never compiled in. */
