@@ -23,7 +23,7 @@ interface LivePlacesOptions {
   /** Returns the path of the model that live sessions use. */
   readonly modelPath: () => string;
   readonly files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">;
-  /** Place of temporary files. */
+  /** Place of the sample, which the next start cleans up after a kill. */
   readonly directory: string;
   /** Returns whether nothing else computes, which would make the measurement slower. */
   readonly isIdle: () => boolean;

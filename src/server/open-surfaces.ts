@@ -44,7 +44,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     engine: engine.local,
     modelPath: () => engine.models.current().path,
     files: data.files,
-    directory: data.dataDirectory.incoming,
+    directory: data.dataDirectory.live,
     isIdle: () =>
       live.status().open === 0 && !engine.local.status().busy && data.recordings.open.counts().processing === 0,
     log: data.log,

@@ -186,7 +186,7 @@ export class Rounds implements AsyncDisposable {
     const inside = (folder: string) => readdirSync(join(dataDirectory, folder)).map((name) => `${folder}/${name}`);
     return [
       ...readdirSync(dataDirectory).filter((name) => !KNOWN_NAMES.test(name)),
-      ...["incoming", "work", "listening", "live"].flatMap(inside),
+      ...["incoming", "work", "listening"].flatMap(inside),
       ...inside("uploads").filter((path) => !this.#entered.has(path.slice("uploads/".length))),
       ...inside("state").filter((path) => path !== "state/devices.json"),
     ];
