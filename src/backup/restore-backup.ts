@@ -22,7 +22,7 @@ import { checkBackup } from "./check-backup.ts";
 
 /** Entries that a data directory may contain although nothing was recorded in it. */
 const HARMLESS_ENTRIES = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
-const FOLDERS_ALLOWED_EMPTY = new Set(["uploads", "work", "listening"]);
+const FOLDERS_ALLOWED_EMPTY = new Set(["uploads", "work", "listening", "live"]);
 
 /**
  * Returns the first entry of a data directory that a restore would replace or that is not ours; null if there is none.
