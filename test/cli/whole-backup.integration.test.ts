@@ -166,6 +166,7 @@ describe("transcribe restore", () => {
     expect(readdirSync(restored.root, { recursive: true }).toSorted()).toEqual([
       "incoming",
       "listening",
+      "live",
       "state",
       "uploads",
       "work",
