@@ -52,10 +52,10 @@ export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperW
   return [...kept, ...words.slice(rest)];
 }
 
-/** Returns whether the words consist of one text at least six times in a row, even within a word: "wh-wh-wh". */
+/** Returns whether the words consist of one text at least five times in a row, even within a word: "wh-wh-wh". */
 export function isOneRepetition(words: readonly WhisperWord[]): boolean {
   const text = words.map((word) => word.text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "")).join("");
-  return /^(.{1,40}?)\1{5,}$/u.test(text);
+  return /^(.{1,40}?)\1{4,}$/u.test(text);
 }
 
 function isUniform(words: readonly WhisperWord[]): boolean {
