@@ -118,6 +118,11 @@ export function clockTime(milliseconds: number): string {
     .join(":");
 }
 
+/** Formats a time as `HH:MM:SS.mmm`, with the separator before the milliseconds that the format requires. */
+export function timestamp(milliseconds: number, sign: "," | "."): string {
+  return `${clockTime(milliseconds)}${sign}${String(milliseconds % 1000).padStart(3, "0")}`;
+}
+
 // The time is always UTC, so that the same record gives the same bytes on every machine.
 const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
