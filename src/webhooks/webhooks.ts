@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { and, count, eq, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
 import { type AllowList, addressGuard, forbiddenHost, hostOf, listedGuard } from "../addresses/index.ts";
-import type { RecordingEvent } from "../announcements/index.ts";
+import { parseEvents, type RecordingEvent } from "../announcements/index.ts";
 import { type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
 
@@ -179,8 +179,13 @@ export function removeWebhook(store: Store, id: string, by: Auditor): Webhook {
 
 function requireRow(reader: Pick<Writer, "select">, id: string): Row {
   const row = reader.select().from(webhooks).where(isIt(id)).get();
-  if (row === undefined) throw new WebhookError(`there is no webhook ${id}; list them with: transcribe webhooks list`);
+  if (row === undefined) throw unknownWebhook(id);
   return row;
+}
+
+/** Returns the error for an id that no webhook has. */
+export function unknownWebhook(id: string): WebhookError {
+  return new WebhookError(`there is no webhook ${id}; list them with: transcribe webhooks list`);
 }
 
 function newSecret(): string {
@@ -188,6 +193,5 @@ function newSecret(): string {
 }
 
 function withoutSecrets({ events, secret: _, formerSecret: __, ...row }: Row): Webhook {
-  const names: unknown = JSON.parse(events);
-  return { ...row, events: recordingEvents.filter((event) => Array.isArray(names) && names.includes(event)) };
+  return { ...row, events: parseEvents(events) };
 }
