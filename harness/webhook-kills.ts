@@ -25,11 +25,11 @@ interface KillPlan {
   readonly kills: number;
   /** Time for which the receiver is down, by the sender's clock. */
   readonly outageMilliseconds: number;
-  /** How much faster that clock runs than the machine's. */
+  /** Factor by which that clock runs faster than the machine's. */
   readonly speed: number;
 }
 
-/** What a receiver got from a sender that was killed repeatedly. */
+/** Messages that a receiver got from a sender that was killed repeatedly. */
 export interface KillOutcome {
   readonly kills: number;
   /** Events that are stored. */

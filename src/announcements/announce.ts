@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import { type Recording, tables, values, type Writer } from "../database/index.ts";
 
-/** An event of a recording of which webhooks are told. */
+/** An event of a recording that webhooks receive. */
 export type RecordingEvent = (typeof values.recordingEvents)[number];
 
 /**
@@ -17,7 +17,7 @@ export const isPending = sql`${webhookDeliveries.state} = 'pending'`;
 
 /**
  * Stores an event for each webhook of the recording's account that receives such events, also for paused ones. Call it
- * in the transaction of the change, so that no crash can lose the event. Nobody is told of transient recordings.
+ * in the transaction of the change, so that no crash can lose the event. Transient recordings have no events.
  * @param recording its record after the change
  */
 export function announce(writer: Writer, type: RecordingEvent, recording: Recording, now: number): void {

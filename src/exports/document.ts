@@ -74,7 +74,7 @@ export function asksForSpeakers({ layout }: ExportHead): boolean {
   return layout?.speakers === "names" || layout?.speakers === "letters";
 }
 
-/** Returns whether an export names who speaks. */
+/** Returns whether an export names the speakers. */
 export function showsSpeakers({ layout }: ExportHead): boolean {
   return layout?.speakers !== "none";
 }

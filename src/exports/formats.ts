@@ -71,7 +71,7 @@ export function exportExtension(format: ExportFormat): string {
 
 /** Formats with subtitles, whose width, lines and words a client may choose. */
 const subtitleFormats: readonly ExportFormat[] = ["srt", "vtt", "ttml", "podcast"];
-/** Formats that can leave out who speaks. */
+/** Formats that can leave out the speakers. */
 const readableFormats: readonly ExportFormat[] = [...subtitleFormats, "txt", "md", "pdf", "docx"];
 /** Formats that have speakers. */
 const namedFormats = exportFormats.filter((format) => format !== "tsv" && format !== "lrc");

@@ -26,7 +26,7 @@ export interface Attempt {
   readonly retryAfter: number | null;
 }
 
-/** How messages are sent. */
+/** Options for sending messages. */
 export interface PostOptions {
   /** Non-public hosts and networks. Only these may be reached by http. */
   readonly allow: AllowList;

@@ -13,13 +13,13 @@ export class WebhookError extends ExpectedError {
 
 type Row = typeof tables.webhooks.$inferSelect;
 
-/** Why a webhook is paused. */
+/** Reason for the pause of a webhook. */
 export type PauseReason = NonNullable<Row["pauseReason"]>;
 
 /** An address to which the events of an account are sent, without its secrets. */
 export type Webhook = Omit<Row, "events" | "secret" | "formerSecret"> & { readonly events: readonly RecordingEvent[] };
 
-/** Events of which a webhook can be told. */
+/** Events that a webhook can receive. */
 export const { recordingEvents } = values;
 
 /** Number of webhooks that an account can have. */
@@ -65,7 +65,7 @@ export function requirePermitted(url: URL, allow: AllowList): void {
   }
 }
 
-/** Creates a webhook. @returns it with its secret, which nobody sees again @throws {WebhookError} */
+/** Creates a webhook. @returns it with its secret, which is not shown again @throws {WebhookError} */
 export function addWebhook(
   store: Store,
   account: Pick<Account, "id" | "name">,
@@ -119,7 +119,7 @@ export function findSigned(store: Store, id: string, now: number) {
 
 /**
  * Replaces the secret. Messages are signed with both until the overlap ends.
- * @returns the new secret, which nobody sees again
+ * @returns the new secret, which is not shown again
  * @throws {WebhookError} when there is no such webhook
  */
 export function rotateSecret(store: Store, id: string, overlapMilliseconds: number, by: Auditor) {
