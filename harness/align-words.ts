@@ -34,7 +34,7 @@ export function alignWords(said: readonly string[], heard: readonly string[]): (
   return pairs.reverse();
 }
 
-/** Like `alignWords`, with pairs as early as possible: of two equal words that were said, the first one is paired. */
+/** Like `alignWords`, with pairs as early as possible: of two equal words of the first text, the first one is paired. */
 export function alignEarly(said: readonly string[], heard: readonly string[]): (readonly [number, number])[] {
   const fromEnd = alignWords(said.toReversed(), heard.toReversed());
   return fromEnd.map(([row, column]) => [said.length - 1 - row, heard.length - 1 - column] as const).reverse();

@@ -1,4 +1,4 @@
-import { beforeStop, childrenOf, commandOf, cpuSecondsOf } from "../tools/shared/processes.ts";
+import { beforeStop, childrenOf, commandOf, cpuSecondsOf, familyOf } from "../tools/shared/processes.ts";
 import type { TestClient } from "./client.ts";
 import { TestServer } from "./server.ts";
 
@@ -68,7 +68,7 @@ export async function sendAtOnce(
 
 /** Returns the CPU time of a process and of all its descendants, also of those that have exited. */
 export function familyCpuSeconds(pid: number): number {
-  return childrenOf(pid).reduce((sum, child) => sum + familyCpuSeconds(child), cpuSecondsOf(pid));
+  return familyOf(pid).reduce((sum, each) => sum + cpuSecondsOf(each), 0);
 }
 
 /**

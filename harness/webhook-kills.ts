@@ -1,18 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
 import { createAccount } from "../src/accounts/index.ts";
-import { openDatabase } from "../src/database/index.ts";
+import { parseAllowList } from "../src/addresses/index.ts";
+import { openDatabase, tables } from "../src/database/index.ts";
+import { Recordings } from "../src/recordings/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
-import { addWebhook, recordingEvents } from "../src/webhooks/index.ts";
+import { addWebhook, countPending, recordingEvents, WebhookDispatcher } from "../src/webhooks/index.ts";
+import { newRecording } from "./new-recording.ts";
 
 /** Returns a clock that began at `origin` and runs `speed` times as fast as the machine's. */
-export function fastClock(origin: number, speed: number): () => number {
+function fastClock(origin: number, speed: number): () => number {
   return () => Math.round(origin + (Date.now() - origin) * speed);
 }
 
 interface KillPlan {
-  /** Path of `webhook-sender.ts`, or of a bundle of it. */
-  readonly script: string;
+  /** Path of a bundle of this file. Default: this file, which runs as the sender if it is the main module. */
+  readonly script?: string;
   /** An empty directory. */
   readonly directory: string;
   readonly recordings: number;
@@ -20,11 +25,11 @@ interface KillPlan {
   readonly kills: number;
   /** Time for which the receiver is down, by the sender's clock. */
   readonly outageMilliseconds: number;
-  /** How much faster that clock runs than the machine's. */
+  /** Factor by which that clock runs faster than the machine's. */
   readonly speed: number;
 }
 
-/** What a receiver got from a sender that was killed repeatedly. */
+/** Messages that a receiver got from a sender that was killed repeatedly. */
 export interface KillOutcome {
   readonly kills: number;
   /** Events that are stored. */
@@ -55,7 +60,7 @@ export async function killSender(plan: KillPlan): Promise<KillOutcome> {
   const half = Math.ceil(plan.kills / 2);
   let kills = 0;
   for (;;) {
-    const { recordings, script, directory, speed } = plan;
+    const { recordings, script = import.meta.path, directory, speed } = plan;
     const command = [process.execPath, script, directory, String(recordings), String(origin), String(speed)];
     const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
     // The first half is killed at numbers of recordings, the others at numbers of accepted messages.
@@ -170,4 +175,45 @@ class AccountingReceiver implements AsyncDisposable {
 interface Body {
   readonly type: string;
   readonly data: { readonly id: string };
+}
+
+/**
+ * Completes recordings and sends their events to webhooks, until everything is delivered. Its clock began at `origin` and
+ * runs `speed` times as fast as the machine's.
+ */
+async function sendEvents(directory: string, number: number, origin: number, speed: number): Promise<void> {
+  const store = openDatabase(new DataDirectory(directory).databasePath);
+  const now = fastClock(origin, speed);
+  const recordings = new Recordings(store, now);
+  const dispatcher = new WebhookDispatcher({
+    ...{ store, now, log: pino({ level: "silent" }), random: Math.random, userAgent: "transcribe/test" },
+    isEnabled: () => true,
+    allow: () => parseAllowList(["127.0.0.0/8"]),
+    onAttempt: () => {},
+  });
+  /** Every fifth recording is deleted, too, so that it has two events. */
+  const finish = (id: string, place: number) => {
+    recordings.claim(id);
+    recordings.complete(id, []);
+    if (place % 5 === 0) recordings.delete(id);
+  };
+
+  const account = store.select({ id: tables.accounts.id }).from(tables.accounts).get()?.id ?? "";
+  let made = store.$client.query<{ made: number }, []>("SELECT count(*) AS made FROM recordings").get()?.made ?? 0;
+  for (const { id } of recordings.list({ statuses: ["queued", "processing"] }, 100)) finish(id, made);
+  while (made < number || countPending(store) > 0) {
+    if (made < number) {
+      made += 1;
+      finish(recordings.create(newRecording(Bun.randomUUIDv7(), account)).id, made);
+      process.stdout.write(`${made}\n`);
+    }
+    dispatcher.look();
+    await sleep(1);
+  }
+  await dispatcher.stop();
+}
+
+if (import.meta.main) {
+  const [directory = "", number, origin, speed] = process.argv.slice(2);
+  await sendEvents(directory, Number(number), Number(origin), Number(speed));
 }

@@ -175,10 +175,7 @@ describe("helpers of tests", () => {
 
   test("are in harness/ if a tool and tests, or tools of several purposes, need them", () => {
     const placeOf = (path: string) => (path.startsWith("test/") ? "tests" : folderOf(path));
-    // A program that webhook-kills.ts starts, and that a tool and tests name.
-    const started = ["harness/webhook-sender.ts"];
     const misplaced = filesIn("harness/").filter((file) => {
-      if (started.includes(file)) return false;
       const places = usersOf(file, "harness/", placeOf);
       return places.size < 2 || ![...places].some((place) => place.startsWith("tools/"));
     });

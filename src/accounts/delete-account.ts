@@ -23,7 +23,7 @@ export async function deleteAccount(
   store.delete(folders).where(eq(folders.accountId, account.id)).run();
   for (const { id } of store.select().from(webhooks).where(eq(webhooks.accountId, account.id)).all()) {
     await removeAll(() => deleteSomeRows(store, webhookDeliveries, eq(webhookDeliveries.webhookId, id)));
-    // Nobody is told of the deletion of the recordings.
+    // The deletion of the recordings is not announced.
     store.delete(webhooks).where(eq(webhooks.id, id)).run();
   }
   do {

@@ -1,11 +1,8 @@
 export {
   type AddressGuard,
   addressGuard,
-  blocked,
   forbiddenHost,
   GuardError,
-  guardedLookup,
-  guardSocket,
   listedGuard,
   ownAddresses,
   type ResolveHost,
@@ -20,3 +17,4 @@ export {
   plainAddress,
 } from "./addresses.ts";
 export { type AllowList, hostOf, parseAllowList } from "./allow-list.ts";
+export { guardedRequest, UpgradeError } from "./guarded-request.ts";

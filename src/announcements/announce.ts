@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from "drizzle-orm";
-import { type Recording, tables, type values, type Writer } from "../database/index.ts";
+import { type Recording, tables, values, type Writer } from "../database/index.ts";
 
-/** An event of a recording of which webhooks are told. */
+/** An event of a recording that webhooks receive. */
 export type RecordingEvent = (typeof values.recordingEvents)[number];
 
 /**
@@ -12,9 +12,12 @@ const CORRECTION_MILLISECONDS = 10_000;
 
 const { webhookDeliveries, webhooks } = tables;
 
+/** Selects pending deliveries. Only with the literal value can SQLite use their index. */
+export const isPending = sql`${webhookDeliveries.state} = 'pending'`;
+
 /**
  * Stores an event for each webhook of the recording's account that receives such events, also for paused ones. Call it
- * in the transaction of the change, so that no crash can lose the event. Nobody is told of transient recordings.
+ * in the transaction of the change, so that no crash can lose the event. Transient recordings have no events.
  * @param recording its record after the change
  */
 export function announce(writer: Writer, type: RecordingEvent, recording: Recording, now: number): void {
@@ -22,26 +25,22 @@ export function announce(writer: Writer, type: RecordingEvent, recording: Record
   const { id, events } = webhooks;
   const own = writer.select({ id, events }).from(webhooks).where(eq(webhooks.accountId, recording.accountId)).all();
   for (const webhook of own) {
-    if (wants(webhook.events, type)) store(writer, webhook.id, type, recording, now);
+    if (parseEvents(webhook.events).includes(type)) store(writer, webhook.id, type, recording, now);
   }
 }
 
-function wants(events: string, type: RecordingEvent): boolean {
-  const list: unknown = JSON.parse(events);
-  return Array.isArray(list) && list.includes(type);
+/** Returns the events that a webhook receives. @param stored the JSON of its row */
+export function parseEvents(stored: string): RecordingEvent[] {
+  const names: unknown = JSON.parse(stored);
+  return values.recordingEvents.filter((event) => Array.isArray(names) && names.includes(event));
 }
 
 function store(writer: Writer, webhookId: string, type: RecordingEvent, recording: Recording, now: number): void {
-  const isPending = and(
-    eq(webhookDeliveries.webhookId, webhookId),
-    eq(webhookDeliveries.recordingId, recording.id),
-    // Only with the literal value can SQLite use the index of pending events.
-    sql`${webhookDeliveries.state} = 'pending'`,
-  );
+  const ofRecording = eq(webhookDeliveries.recordingId, recording.id);
   const before = writer
     .select()
     .from(webhookDeliveries)
-    .where(isPending)
+    .where(and(eq(webhookDeliveries.webhookId, webhookId), ofRecording, isPending))
     .orderBy(desc(webhookDeliveries.position))
     .limit(1)
     .get();

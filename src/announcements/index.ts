@@ -1,1 +1,1 @@
-export { announce, type RecordingEvent } from "./announce.ts";
+export { announce, isPending, parseEvents, type RecordingEvent } from "./announce.ts";

@@ -74,7 +74,7 @@ export function asksForSpeakers({ layout }: ExportHead): boolean {
   return layout?.speakers === "names" || layout?.speakers === "letters";
 }
 
-/** Returns whether an export names who speaks. */
+/** Returns whether an export names the speakers. */
 export function showsSpeakers({ layout }: ExportHead): boolean {
   return layout?.speakers !== "none";
 }
@@ -116,6 +116,11 @@ export function clockTime(milliseconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
     .map((part) => String(part).padStart(2, "0"))
     .join(":");
+}
+
+/** Formats a time as `HH:MM:SS.mmm`, with the separator before the milliseconds that the format requires. */
+export function timestamp(milliseconds: number, sign: "," | "."): string {
+  return `${clockTime(milliseconds)}${sign}${String(milliseconds % 1000).padStart(3, "0")}`;
 }
 
 // The time is always UTC, so that the same record gives the same bytes on every machine.

@@ -36,8 +36,19 @@ export function isTextFormat(format: ExportFormat): format is TextFormat {
 
 /** Formats that `GET /transcriptions/ID/export` offers, whose list is part of the contract of v1. */
 export const contractFormats = [
-  ...(["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"] as const),
-] satisfies ExportFormat[];
+  "txt",
+  "srt",
+  "vtt",
+  "pdf",
+  "docx",
+  "json",
+  "rttm",
+  "csv",
+  "textgrid",
+  "eaf",
+  "tsv",
+  "lrc",
+] as const satisfies readonly ExportFormat[];
 type ContractFormat = (typeof contractFormats)[number];
 
 /** Returns whether the contract of v1 has a format. */
@@ -60,22 +71,23 @@ export function exportExtension(format: ExportFormat): string {
 
 /** Formats with subtitles, whose width, lines and words a client may choose. */
 const subtitleFormats: readonly ExportFormat[] = ["srt", "vtt", "ttml", "podcast"];
-/** Formats that can leave out who speaks. */
+/** Formats that can leave out the speakers. */
 const readableFormats: readonly ExportFormat[] = [...subtitleFormats, "txt", "md", "pdf", "docx"];
-/** Formats that never have speakers. */
-const unnamedFormats: readonly ExportFormat[] = ["tsv", "lrc"];
+/** Formats that have speakers. */
+const namedFormats = exportFormats.filter((format) => format !== "tsv" && format !== "lrc");
 /** Formats that name the file of the recording. */
 const mediaFormats: readonly ExportFormat[] = ["eaf", "exb"];
 
 /** Returns the choices that have no effect on a format; a client that sends one expects something else. */
 export function uselessChoices(format: ExportFormat, layout: ExportLayout): (keyof ExportLayout)[] {
-  const { speakers, media, width, lines, words } = layout;
-  const useless: (keyof ExportLayout)[] = [];
-  const namesNobody = unnamedFormats.includes(format) || (speakers === "none" && !readableFormats.includes(format));
-  if (speakers !== undefined && namesNobody) useless.push("speakers");
-  for (const [name, value] of Object.entries({ width, lines, words })) {
-    if (value !== undefined && !subtitleFormats.includes(format)) useless.push(name as "width" | "lines" | "words");
-  }
-  if (media !== undefined && !mediaFormats.includes(format)) useless.push("media");
-  return useless;
+  const uses: readonly (readonly [choice: keyof ExportLayout, formats: readonly ExportFormat[]])[] = [
+    ["speakers", layout.speakers === "none" ? readableFormats : namedFormats],
+    ["width", subtitleFormats],
+    ["lines", subtitleFormats],
+    ["words", subtitleFormats],
+    ["media", mediaFormats],
+  ];
+  return uses
+    .filter(([choice, formats]) => layout[choice] !== undefined && !formats.includes(format))
+    .map(([choice]) => choice);
 }

@@ -3,7 +3,7 @@ import type { ExportDocument, ExportLayout } from "./document.ts";
 
 /**
  * Builds the export document of a completed recording, of the latest revision at this moment.
- * @param hasNames whether the names of speakers that have one replace their letters, unless the layout says it
+ * @param hasNames whether the names of speakers that have one replace their letters, unless the layout chooses
  */
 export function recordingDocument(transcript: Transcript, hasNames = false, layout?: ExportLayout): ExportDocument {
   const { recording } = transcript;

@@ -10,6 +10,7 @@ import {
   type ExportDocument,
   showsSpeakers,
   speakerName,
+  timestamp,
   wholeSeconds,
 } from "./document.ts";
 import { writeExb } from "./exb.ts";
@@ -106,9 +107,4 @@ function lrcTime(milliseconds: number): string {
 
 function timesOf({ startMilliseconds, endMilliseconds }: Cue, sign: "," | "."): string {
   return `${timestamp(startMilliseconds, sign)} --> ${timestamp(endMilliseconds, sign)}`;
-}
-
-/** Formats a time as `HH:MM:SS.mmm`, with the separator before the milliseconds that the format requires. */
-function timestamp(milliseconds: number, sign: "," | "."): string {
-  return `${clockTime(milliseconds)}${sign}${String(milliseconds % 1000).padStart(3, "0")}`;
 }

@@ -1,6 +1,6 @@
 import { type Cue, toCues } from "./cues.ts";
 import { directionOfText } from "./direction.ts";
-import { asksForSpeakers, clockTime, documentTitle, type ExportDocument } from "./document.ts";
+import { asksForSpeakers, documentTitle, type ExportDocument, timestamp } from "./document.ts";
 import { xmlAttribute, xmlText } from "./xml-text.ts";
 
 const namespaces = [
@@ -42,13 +42,9 @@ export async function* writeTtml(document: ExportDocument): AsyncGenerator<strin
 }
 
 function paragraph({ startMilliseconds, endMilliseconds, lines }: Cue, number: number): string {
-  const times = `begin="${time(startMilliseconds)}" end="${time(endMilliseconds)}"`;
+  const times = `begin="${timestamp(startMilliseconds, ".")}" end="${timestamp(endMilliseconds, ".")}"`;
   const text = lines.map((line) => `<span style="s1">${xmlText(line)}</span>`).join("<br/>");
   // The direction of a paragraph is that of its cue, so that a full stop stands behind the last word.
   const direction = directionOfText(lines.join(" ")) === "rtl" ? 'style="s2" ' : "";
   return `      <p xml:id="p${number}" region="r0" ${direction}${times}>${text}</p>\n`;
-}
-
-function time(milliseconds: number): string {
-  return `${clockTime(milliseconds)}.${String(milliseconds % 1000).padStart(3, "0")}`;
 }

@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { isPending } from "../announcements/index.ts";
 import { deferSync, preparedFor, type Store, tables, transact, type Writer } from "../database/index.ts";
 import type { Attempt } from "./post.ts";
 
@@ -13,9 +14,6 @@ const MAX_AGE_MILLISECONDS = 30 * 86_400_000;
 /** Pending deliveries that are stored for each webhook, about 50 MB. */
 const MAX_PENDING = 100_000;
 const ROWS_AT_ONCE = 500;
-
-/** Only with the literal value can SQLite use the index of pending events. */
-const isPending = sql`${deliveries.state} = 'pending'`;
 
 const due = preparedFor((store) =>
   store

@@ -38,7 +38,7 @@ const SLOW_MILLISECONDS = 2_000;
 /** Interval after which due deliveries are looked for; commands and the clock make some. */
 const LOOK_MILLISECONDS = 1_000;
 
-/** What is known of a receiver since the server was started. */
+/** State of a receiver since the server was started. */
 class Receiver {
   /** Positions of the deliveries that are being sent. */
   readonly sending = new Set<number>();

@@ -1,15 +1,9 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import type { Socket } from "node:net";
-import { rootCertificates } from "node:tls";
+import type { IncomingMessage } from "node:http";
 import {
   type AllowList,
   addressGuard,
-  forbiddenHost,
   GuardError,
-  guardedLookup,
-  guardSocket,
-  hostOf,
+  guardedRequest,
   listedGuard,
   ownAddresses,
   type ResolveHost,
@@ -32,7 +26,7 @@ export interface Attempt {
   readonly retryAfter: number | null;
 }
 
-/** How messages are sent. */
+/** Options for sending messages. */
 export interface PostOptions {
   /** Non-public hosts and networks. Only these may be reached by http. */
   readonly allow: AllowList;
@@ -65,16 +59,32 @@ export async function post(
   options: PostOptions,
   signal: AbortSignal,
 ): Promise<Attempt> {
+  const { allow, userAgent, now, timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options;
+  const { authorities, resolve = resolveHost } = options;
   signal.throwIfAborted();
   const startedAt = performance.now();
   const milliseconds = () => Math.round(performance.now() - startedAt);
+  const ending = new AbortController();
+  const stop = () => ending.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  // It also ends an answer whose body never ends.
+  const timer = setTimeout(() => ending.abort(new Timeout("too slow")), timeoutMilliseconds);
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  };
   try {
-    const response = await send(url, body, headers, options, signal);
+    const guard = (url.protocol === "https:" ? addressGuard : listedGuard)(allow, ownAddresses());
+    const message = { headers, json: body };
+    const request = { guard, resolve, userAgent, authorities, message, signal: ending.signal };
+    const response = await guardedRequest(url, request);
+    response.once("close", release);
     const status = response.statusCode ?? 0;
-    const retryAfter = parseRetryAfter(response.headers["retry-after"], options.now());
+    const retryAfter = parseRetryAfter(response.headers["retry-after"], now());
     discard(response);
     return { status, fault: faultOfStatus(status), milliseconds: milliseconds(), retryAfter };
   } catch (error) {
+    release();
     signal.throwIfAborted();
     return { status: null, fault: faultOf(error), milliseconds: milliseconds(), retryAfter: null };
   }
@@ -89,66 +99,6 @@ function faultOf(error: unknown): Fault {
   if (error instanceof GuardError) return error.fault;
   if (error instanceof Timeout) return "timed_out";
   return /CERT|TLS|SSL|SELF_SIGNED|VERIFY|ISSUER/.test(codeOf(error)) ? "insecure" : "unreachable";
-}
-
-function send(
-  url: URL,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-  { allow, userAgent, timeoutMilliseconds = TIMEOUT_MILLISECONDS, authorities, resolve = resolveHost }: PostOptions,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const host = hostOf(url);
-  const isSecure = url.protocol === "https:";
-  const guard = (isSecure ? addressGuard : listedGuard)(allow, ownAddresses());
-  const forbidden = forbiddenHost(guard, host);
-  if (forbidden !== null) return Promise.reject(new GuardError("blocked", `${host} is at a ${forbidden} address`));
-  return new Promise<IncomingMessage>((fulfil, reject) => {
-    let response: IncomingMessage | undefined;
-    const content = Buffer.from(body);
-    const request = (isSecure ? requestHttps : requestHttp)(url, {
-      method: "POST",
-      agent: false,
-      lookup: guardedLookup(host, guard, resolve),
-      headers: {
-        ...headers,
-        "content-type": "application/json",
-        "content-length": content.byteLength,
-        "user-agent": userAgent,
-        accept: "*/*",
-        "accept-encoding": "identity",
-      },
-      // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise disable the check.
-      rejectUnauthorized: true,
-      ...(authorities === undefined ? {} : { ca: [...rootCertificates, ...authorities] }),
-    });
-    const end = (error: Error) => {
-      reject(error);
-      response?.destroy();
-      request.destroy(error);
-    };
-    // It also ends an answer whose body never ends.
-    const timer = setTimeout(() => end(new Timeout("too slow")), timeoutMilliseconds);
-    const abort = () => end(new Error("aborted"));
-    signal.addEventListener("abort", abort, { once: true });
-    request.on("close", () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-      reject(new Error("the connection was closed"));
-    });
-    request.on("error", end);
-    request.on("socket", (socket: Socket) => guardSocket(socket, host, guard, end));
-    request.on("upgrade", (_response, socket) => {
-      socket.on("error", () => {});
-      end(new Error("the receiver changed the protocol"));
-    });
-    request.on("response", (received) => {
-      response = received;
-      received.on("error", () => {});
-      fulfil(received);
-    });
-    request.end(content);
-  });
 }
 
 /** Reads and discards the beginning of a body, and then closes the connection. */

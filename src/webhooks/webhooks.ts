@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { and, count, eq, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
 import { type AllowList, addressGuard, forbiddenHost, hostOf, listedGuard } from "../addresses/index.ts";
-import type { RecordingEvent } from "../announcements/index.ts";
+import { parseEvents, type RecordingEvent } from "../announcements/index.ts";
 import { type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
 
@@ -13,13 +13,13 @@ export class WebhookError extends ExpectedError {
 
 type Row = typeof tables.webhooks.$inferSelect;
 
-/** Why a webhook is paused. */
+/** Reason for the pause of a webhook. */
 export type PauseReason = NonNullable<Row["pauseReason"]>;
 
 /** An address to which the events of an account are sent, without its secrets. */
 export type Webhook = Omit<Row, "events" | "secret" | "formerSecret"> & { readonly events: readonly RecordingEvent[] };
 
-/** Events of which a webhook can be told. */
+/** Events that a webhook can receive. */
 export const { recordingEvents } = values;
 
 /** Number of webhooks that an account can have. */
@@ -65,7 +65,7 @@ export function requirePermitted(url: URL, allow: AllowList): void {
   }
 }
 
-/** Creates a webhook. @returns it with its secret, which nobody sees again @throws {WebhookError} */
+/** Creates a webhook. @returns it with its secret, which is not shown again @throws {WebhookError} */
 export function addWebhook(
   store: Store,
   account: Pick<Account, "id" | "name">,
@@ -119,7 +119,7 @@ export function findSigned(store: Store, id: string, now: number) {
 
 /**
  * Replaces the secret. Messages are signed with both until the overlap ends.
- * @returns the new secret, which nobody sees again
+ * @returns the new secret, which is not shown again
  * @throws {WebhookError} when there is no such webhook
  */
 export function rotateSecret(store: Store, id: string, overlapMilliseconds: number, by: Auditor) {
@@ -179,8 +179,13 @@ export function removeWebhook(store: Store, id: string, by: Auditor): Webhook {
 
 function requireRow(reader: Pick<Writer, "select">, id: string): Row {
   const row = reader.select().from(webhooks).where(isIt(id)).get();
-  if (row === undefined) throw new WebhookError(`there is no webhook ${id}; list them with: transcribe webhooks list`);
+  if (row === undefined) throw unknownWebhook(id);
   return row;
+}
+
+/** Returns the error for an id that no webhook has. */
+export function unknownWebhook(id: string): WebhookError {
+  return new WebhookError(`there is no webhook ${id}; list them with: transcribe webhooks list`);
 }
 
 function newSecret(): string {
@@ -188,6 +193,5 @@ function newSecret(): string {
 }
 
 function withoutSecrets({ events, secret: _, formerSecret: __, ...row }: Row): Webhook {
-  const names: unknown = JSON.parse(events);
-  return { ...row, events: recordingEvents.filter((event) => Array.isArray(names) && names.includes(event)) };
+  return { ...row, events: parseEvents(events) };
 }

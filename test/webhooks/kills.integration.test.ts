@@ -10,7 +10,7 @@ setDefaultTimeout(240_000);
 test("no event is lost or gets another id while the sender is killed ten times and its receiver is down for the first part", async () => {
   using parent = temporaryDirectory();
   const script = await scriptBundle(
-    join(import.meta.dir, "../../harness/webhook-sender.ts"),
+    join(import.meta.dir, "../../harness/webhook-kills.ts"),
     join(parent.path, "script"),
   );
   const directory = join(parent.path, "data");

@@ -105,7 +105,7 @@ export const command = defineCommand({
   },
 });
 
-/** The run of the goals plays all sound: so much is needed to find out how accurate the words are. */
+/** The run of the goals plays all sound, because the accuracy of the words needs that many of them. */
 function ourPlan(numbers: readonly number[], playsAll: boolean): PlannedRun[] {
   return numbers.map((sessions) => {
     return { sessions, seconds: playsAll || sessions === GOAL.sessions ? Number.POSITIVE_INFINITY : SHORT_SECONDS };

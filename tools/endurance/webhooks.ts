@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { killSender } from "../../harness/webhook-kills.ts";
 import { none, type PartOptions, type Row, row } from "./rows.ts";
@@ -13,10 +12,9 @@ const SPEED = 20;
 /** Sends ten thousand events to a receiver that is down for an hour, while the sender is killed fifty times. */
 export async function webhooks({ reportProgress }: Pick<PartOptions, "reportProgress">): Promise<Row[]> {
   using temporary = temporaryDirectory();
-  const script = join(import.meta.dir, "../../harness/webhook-sender.ts");
   reportProgress(`${KILLS} kills, with the receiver down for an hour of the sender's clock`);
   const plan = { recordings: RECORDINGS, kills: KILLS, outageMilliseconds: OUTAGE_MILLISECONDS, speed: SPEED };
-  const outcome = await killSender({ script, directory: temporary.path, ...plan });
+  const outcome = await killSender({ directory: temporary.path, ...plan });
   const { kills, events, refused, repeated, lost, unstable, disordered } = outcome;
   const over = `${kills} kills, ${refused} attempts refused in the outage, ${repeated} messages repeated`;
   return [

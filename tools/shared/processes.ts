@@ -45,6 +45,11 @@ export function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
+/** Returns a process and all its descendants. */
+export function familyOf(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(familyOf)];
+}
+
 /** Returns the name of the program that a process runs, for example `ffmpeg`. */
 export function programOf(pid: number): string {
   return read(`/proc/${pid}/comm`).trim();

@@ -1,16 +1,12 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { isIP, type Socket } from "node:net";
-import { rootCertificates } from "node:tls";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import {
   type AddressGuard,
-  blocked,
-  forbiddenHost,
   GuardError,
-  guardedLookup,
-  guardSocket,
+  guardedRequest,
   hostOf,
   type ResolveHost,
+  UpgradeError,
 } from "../../addresses/index.ts";
 import { codeOf } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
@@ -84,79 +80,30 @@ function followable(url: URL, from: URL | null): URL {
 }
 
 /**
- * Sends one GET and resolves when the response's header has arrived, whatever the status. Every request has its own
- * connection and uses no proxy from the environment. A connection error or an abort of `limits.signal` destroys the
- * response even while the caller reads it.
+ * Sends one GET, see `guardedRequest`.
  * @throws {MediaError} when the request fails
  * @throws any error once `limits.signal` is aborted
  */
 async function openResponse(url: URL, options: RequestOptions): Promise<IncomingMessage> {
-  const { guard, limits } = options;
+  const { guard, limits, userAgent, authorities } = options;
   const host = hostOf(url);
-  const isSecure = url.protocol === "https:";
-  const forbidden = forbiddenHost(guard, host);
-  if (forbidden !== null) throw mediaError(blocked(host, host, forbidden));
-  limits.signal.throwIfAborted();
   limits.enter(isIP(host) === 0 ? "resolve" : "connect");
-  const resolveHost: ResolveHost = async (name) => {
+  const resolve: ResolveHost = async (name) => {
     const addresses = await options.resolve(name);
     limits.enter("connect");
     return addresses;
   };
-
-  return await new Promise<IncomingMessage>((resolve, reject) => {
-    let response: IncomingMessage | undefined;
-    const fail = (error: Error) => {
-      reject(error);
-      response?.destroy(error);
-      request.destroy(error);
-    };
-    const request = (isSecure ? requestHttps : requestHttp)(url, {
-      agent: false,
-      lookup: guardedLookup(host, guard, resolveHost),
-      headers: {
-        accept: "*/*",
-        // Content that is never decompressed cannot be a decompression bomb.
-        "accept-encoding": "identity",
-        "user-agent": options.userAgent,
-      },
-      // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise disable the check.
-      rejectUnauthorized: true,
-      ...(options.authorities === undefined ? {} : { ca: [...rootCertificates, ...options.authorities] }),
-    });
-    const abort = () => fail(new Error("aborted"));
-    limits.signal.addEventListener("abort", abort, { once: true });
-    // The look-up has already started, and the signal may have been aborted in the meantime.
-    if (limits.signal.aborted) abort();
-    request.on("error", (error) => fail(faultOf(error, host, limits.stage)));
-    request.on("socket", (socket: Socket) => {
-      socket.once("connect", () => limits.enter(isSecure ? "secure" : "answer"));
-      if (isSecure) socket.once("secureConnect", () => limits.enter("answer"));
-      guardSocket(socket, host, guard, (error) => fail(mediaError(error)));
-      socket.once("connect", () => {
-        if (socket.remoteAddress !== undefined) return;
-        fail(new MediaError("fetch_connect_failed", `${host} closed the connection`));
-      });
-    });
-    // The request asked for no upgrade. After one, the request no longer handles the socket's errors.
-    request.on("upgrade", (_response, socket) => {
-      socket.on("error", () => {});
-      fail(new MediaError("fetch_bad_answer", `${host} changed the protocol`));
-    });
-    request.on("response", (received) => {
-      response = received;
-      limits.enter("body");
-      // The reader receives the error at its next read. This listener prevents an unhandled error between two reads.
-      received.on("error", () => {});
-      resolve(received);
-    });
-    request.end();
+  return await guardedRequest(url, {
+    ...{ guard, resolve, userAgent, authorities, signal: limits.signal },
+    onStage: (stage) => limits.enter(stage),
+    toFault: (error) => faultOf(error, host, limits.stage),
   });
 }
 
 function faultOf(error: Error, host: string, stage: FetchStage): Error {
   if (error instanceof MediaError) return error;
   if (error instanceof GuardError) return mediaError(error);
+  if (error instanceof UpgradeError) return new MediaError("fetch_bad_answer", error.message);
   const code = codeOf(error);
   if (code.startsWith("HPE_")) {
     return new MediaError("fetch_bad_answer", `${host} did not answer with HTTP: ${error.message}`, { cause: error });

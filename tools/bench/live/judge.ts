@@ -3,7 +3,7 @@ import { plainWords } from "../../../harness/wer.ts";
 import { median } from "../../shared/figures.ts";
 import type { Piece, SpokenWord } from "./spoken-words.ts";
 
-/** What a client shows from a moment on. */
+/** Text that a client shows from a moment on. */
 export interface Display {
   /** Seconds since the sound started. */
   readonly at: number;
@@ -31,13 +31,13 @@ export interface Judgement {
   readonly withdrawn: number;
   /** Number of final words that changed nevertheless. */
   readonly changedFinal: number;
-  /** Number of words that appeared in pieces without speech and that nobody said. */
+  /** Number of words that appeared in pieces without speech, and that equal no spoken word. */
   readonly inSilence: number;
 }
 
-/** Times of words are uncertain: for so long before its start a word may be shown. */
+/** Time before its start in which a word may be shown, because times of words are uncertain. */
 const EARLY_SECONDS = 0.3;
-/** Words that appear so long after the start of a silence do not belong to the speech before it. */
+/** Time after the start of a silence from which new words do not belong to the speech before it. */
 const AFTER_SPEECH_SECONDS = 5;
 
 /** Compares all that a session showed with the words that were spoken. */

@@ -4,7 +4,7 @@ import { familyCpuSeconds, sendAtOnce } from "../../../harness/measured-server.t
 import type { TestServer } from "../../../harness/server.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { total } from "../../shared/figures.ts";
-import { childrenOf, peakBytesOf, resetPeak } from "../../shared/processes.ts";
+import { familyOf, peakBytesOf, resetPeak } from "../../shared/processes.ts";
 import { type Display, type Judgement, judge } from "./judge.ts";
 import { play } from "./play.ts";
 import type { LiveProgram } from "./programs.ts";
@@ -102,9 +102,4 @@ export async function measureSessions(
       return [{ ...judge(displays, spoken, pieces), endedAfter, displays, texts: each }];
     }),
   };
-}
-
-/** Returns a process and all its descendants. */
-function familyOf(pid: number): number[] {
-  return [pid, ...childrenOf(pid).flatMap(familyOf)];
 }

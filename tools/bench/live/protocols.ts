@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
-/** What a message means for the client that measures. */
+/** Meaning of a message for the client that measures. */
 export type Step =
   /** The session takes sound. */
   | "ready"
@@ -21,7 +21,7 @@ export interface Reader {
   read(message: unknown): Step;
 }
 
-/** How sessions of a program are opened, read and ended. */
+/** Protocol of a program: how its sessions are opened, read and ended. */
 export interface Protocol {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { type Reference, readCorpus, samplesOf } from "../../corpus/index.ts";
 import { total } from "../../shared/figures.ts";
 import type { Piece } from "./spoken-words.ts";
 
-/** What is played in one session: pieces in a row, with a pause after each. */
+/** Sound of one session: pieces in a row, with a pause after each. */
 export interface Track {
   readonly pieces: readonly Piece[];
   readonly samples: Int16Array;
