@@ -36,11 +36,11 @@ const setNames = Object.keys(SETS) as SetName[];
 
 /** The curves of docs/quality.md: constants with their values. */
 const CURVES: Readonly<Record<string, readonly number[]>> = {
-  ofSpeakers: [0.4, 0.43, 0.44, 0.45, 0.46, 0.47, 0.48, 0.5, 0.53, 0.56],
-  quietPauseSeconds: [0.8, 1, 1.1, 1.2, 1.25, 1.3, 1.35, 1.4, 1.5],
-  minClearDecibels: [0, 16, 20, 24, 26, 28, 30, 32, 36, 100],
-  quietPart: [0.02, 0.05, 0.1, 0.2, 0.3],
-  loudPart: [0.85, 0.9, 0.95, 0.98],
+  ofSpeakers: [0.4, 0.43, 0.45, 0.46, 0.47, 0.5, 0.53],
+  quietPauseSeconds: [0.8, 1, 1.2, 1.3, 1.4, 1.5],
+  minClearDecibels: [0, 20, 24, 28, 32, 36, 100],
+  quietPart: [0.05, 0.1, 0.2],
+  loudPart: [0.9, 0.95, 0.98],
 };
 
 /** One constant of the diarization with the values to measure. */
@@ -80,7 +80,7 @@ function curveOf(text: string): Curve {
     const names = diarizationConstants.flatMap(Object.keys);
     throw new UsageError(`${name} is no constant; the constants are ${names.join(", ")}`);
   }
-  const values = given === undefined ? CURVES[name] : given.split(",").map(Number);
+  const values = given === undefined ? CURVES[name] : given.split(",").map(Number.parseFloat);
   if (values === undefined || values.some(Number.isNaN)) {
     throw new UsageError(`${text} has no values; name them: ${name}=0.4,0.5`);
   }
