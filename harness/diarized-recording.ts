@@ -1,10 +1,10 @@
 import { blockCount } from "../src/blocks/index.ts";
 import { programFiles } from "../src/program/index.ts";
 import {
-  clearSpeech,
   cluster,
   type DiarizationModels,
   detectBlock,
+  drySpeech,
   embedBlock,
   maxPauses,
   minSimilarity,
@@ -19,7 +19,7 @@ import { runFfmpeg } from "./sample-recordings.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** The constants of the diarization that measurements vary. No two have the same name. */
-export const diarizationConstants: readonly Record<string, number>[] = [minSimilarity, clearSpeech, maxPauses];
+export const diarizationConstants: readonly Record<string, number>[] = [minSimilarity, drySpeech, maxPauses];
 
 export const audioDirectory = corpusPath("");
 

@@ -30,6 +30,7 @@ const SETS = {
   single: { group: "single" },
   "rooms/tuned": { path: "rooms/tuned" },
   "rooms/checked": { path: "rooms/checked" },
+  "rooms/quiet": { path: "rooms/quiet" },
 } as const satisfies Record<string, { readonly group: Group } | { readonly path: string }>;
 type SetName = keyof typeof SETS;
 const setNames = Object.keys(SETS) as SetName[];
@@ -38,9 +39,8 @@ const setNames = Object.keys(SETS) as SetName[];
 const CURVES: Readonly<Record<string, readonly number[]>> = {
   ofSpeakers: [0.4, 0.43, 0.45, 0.46, 0.47, 0.5, 0.53],
   quietPauseSeconds: [0.8, 1, 1.2, 1.3, 1.4, 1.5],
-  minClearDecibels: [0, 20, 24, 28, 32, 36, 100],
-  quietPart: [0.05, 0.1, 0.2],
-  loudPart: [0.9, 0.95, 0.98],
+  minFallDecibels: [0, 11, 13, 15, 17, 19, 22, 100],
+  fallPart: [0.9, 0.95, 0.98, 0.99],
 };
 
 /** One constant of the diarization with the values to measure. */
@@ -112,6 +112,7 @@ async function decodeAll(folder: string): Promise<Decoded[]> {
     ...(await quickExchanges(audioDirectory, made, () => true)),
     ...(await roomMeetings("tuned")),
     ...(await roomMeetings("checked")),
+    ...(await roomMeetings("quiet")),
   ];
   const decoded: Decoded[] = [];
   for (const [index, reference] of references.entries()) {
