@@ -6,7 +6,7 @@ import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 /**
  * Returns 20 s of noise in bursts of half a second, which fall by 60 dB within a time, and noise without end below them.
  */
-function bursts({ fallSeconds, noiseDecibels = -60, level = 0.2 }: Record<string, number> & { fallSeconds: number }) {
+function bursts({ fallSeconds = 0.08, noiseDecibels = -60, level = 0.2 }): Float32Array {
   const next = randomNumbers(1);
   const floor = 10 ** (noiseDecibels / 20);
   return Float32Array.from({ length: 20 * SAMPLE_RATE }, (_, sample) => {
@@ -24,12 +24,12 @@ test("speech is reverberant if its level falls slowly, at any loudness", () => {
 });
 
 test("dry speech is reverberant only in loud noise", () => {
-  const [quiet, loud] = [-40, -8].map((noiseDecibels) => isReverberant(bursts({ fallSeconds: 0.08, noiseDecibels })));
+  const [quiet, loud] = [-40, -8].map((noiseDecibels) => isReverberant(bursts({ noiseDecibels })));
   expect({ quiet, loud }).toEqual({ quiet: false, loud: true });
 });
 
 test("noise alone and silence are reverberant", () => {
-  const noise = bursts({ fallSeconds: 0.08, noiseDecibels: 20 });
+  const noise = bursts({ noiseDecibels: 20 });
   const all = [noise, new Float32Array(SAMPLE_RATE), new Float32Array(100), new Float32Array()];
   expect(all.map(isReverberant)).toEqual([true, true, true, true]);
 });
