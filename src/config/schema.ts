@@ -75,6 +75,10 @@ const limits = group(
       default: 5,
       range: [1, 100_000],
     }),
+    live_sessions_per_account: integer(
+      "Live sessions that one account may have open at the same time. 0: as many as the server accepts, or half of them, rounded up, if there are several accounts.",
+      { default: 0, range: [0, 10_000] },
+    ),
     audio_minutes_per_day: duration("minutes", "Minutes of audio that one account may have processed in a day (UTC).", {
       default: 1200,
       range: [0, 10_000_000],
