@@ -4,7 +4,9 @@ import {
   cluster,
   type DiarizationModels,
   detectBlock,
+  drySpeech,
   embedBlock,
+  maxPauses,
   minSimilarity,
   packChunks,
   speakerVoices,
@@ -16,8 +18,8 @@ import { corpusPath } from "./checkout.ts";
 import { runFfmpeg } from "./sample-recordings.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-/** The last step and its thresholds, which measurements vary. */
-export { cluster, minSimilarity };
+/** The constants of the diarization that measurements vary. No two have the same name. */
+export const diarizationConstants: readonly Record<string, number>[] = [minSimilarity, drySpeech, maxPauses];
 
 export const audioDirectory = corpusPath("");
 
@@ -51,12 +53,6 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: 
   };
   const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
   return { regions, chunks, turns, voices: await speakerVoices(area, turns), milliseconds };
-}
-
-/** Runs all steps before the clustering over the PCM file of a work area. */
-export async function embedVoices(models: DiarizationModels, area: WorkArea): Promise<void> {
-  await forEachBlock(area, (block) => detectBlock(models, area, block));
-  await forEachBlock(area, (block) => embedBlock(models, area, block));
 }
 
 async function forEachBlock({ pcm }: WorkArea, run: (block: number) => Promise<void>): Promise<void> {

@@ -11,11 +11,17 @@ import type { Reference } from "./references.ts";
 const script = join(import.meta.dir, "rooms.py");
 const constraints = join(import.meta.dir, "rooms-constraints.txt");
 
+const checked = [
+  ...["en-libri-1998", "en-libri-2414", "en-libri-1320", "en-leopard", "en-vctk/p260", "ja-fleurs/1837"],
+  ...["de-fleurs/001", "de-fleurs/004", "en-fleurs/001", "en-fleurs/004", "en-fleurs/007"],
+  ...["es-fleurs/001", "es-fleurs/004", "fr-fleurs/001", "fr-fleurs/004"],
+] as const;
+
 /**
  * The parts of the meetings, with the people who speak in them. Settings may be tuned on the first part and are chosen
- * by the second. The third is measured once for each release. No person, room or seed is in two parts. A person is the
- * beginning of the names of the recordings; people of one set, whom nobody can tell apart by name, are separated by a
- * slash from it and never meet.
+ * by the second. The third is measured once for each release. No person, room or seed is in two of these. The people of
+ * the second also meet in rooms without loud noise. A person is the beginning of the names of the recordings; people of
+ * one set, whom nobody can tell apart by name, are separated by a slash from it and never meet.
  */
 export const roomParts = {
   tuned: [
@@ -23,23 +29,23 @@ export const roomParts = {
     ...["de-fleurs/000", "de-fleurs/003", "en-fleurs/000", "en-fleurs/003", "en-fleurs/006", "en-fleurs/009"],
     ...["es-fleurs/000", "es-fleurs/003", "fr-fleurs/000", "fr-fleurs/003"],
   ],
-  checked: [
-    ...["en-libri-1998", "en-libri-2414", "en-libri-1320", "en-leopard", "en-vctk/p260", "ja-fleurs/1837"],
-    ...["de-fleurs/001", "de-fleurs/004", "en-fleurs/001", "en-fleurs/004", "en-fleurs/007"],
-    ...["es-fleurs/001", "es-fleurs/004", "fr-fleurs/001", "fr-fleurs/004"],
-  ],
+  checked,
   sealed: [
     ...["en-libri-3080", "en-libri-2412", "en-libri-61", "en-libri-3575", "en-mfa", "zh-fleurs/1883"],
     ...["de-fleurs/002", "de-fleurs/005", "en-fleurs/002", "en-fleurs/005", "en-fleurs/008"],
     ...["es-fleurs/002", "es-fleurs/005", "fr-fleurs/002", "fr-fleurs/005"],
   ],
+  quiet: checked,
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type RoomPart = keyof typeof roomParts;
 
-/** Meetings of each part, of two minutes and a little more; together more than three hours. */
+/** Meetings of each part, of two minutes and a little more; together more than four hours. */
 const MEETINGS = 30;
 const SECONDS = 120;
 const MAX_PEOPLE = 6;
+/** Level of the speech above the noise in decibels: at least, and the range. */
+const LOUD_NOISE = [5, 15] as const;
+const QUIET_NOISE = [30, 15] as const;
 
 /** A meeting in a room. */
 export interface RoomMeeting extends Reference {
@@ -89,6 +95,7 @@ export async function roomMeetings(part: RoomPart): Promise<RoomMeeting[]> {
 /** Returns the meetings of a part. All numbers of people and tempos are equally frequent. */
 function plansOf(part: RoomPart) {
   const seed = 1_000 * (1 + Object.keys(roomParts).indexOf(part));
+  const [least, range] = part === "quiet" ? QUIET_NOISE : LOUD_NOISE;
   return Array.from({ length: MEETINGS }, (_, index) => {
     const random = randomNumbers(seed + index);
     return {
@@ -98,7 +105,7 @@ function plansOf(part: RoomPart) {
       seconds: SECONDS,
       tempo: index % 2 === 0 ? ("quick" as const) : ("slow" as const),
       overlap: 0.05 + 0.2 * random(),
-      snr: 5 + 15 * random(),
+      snr: least + range * random(),
       room: ["office", "meeting", "hall"][Math.floor(3 * random())],
     };
   });

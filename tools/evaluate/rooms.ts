@@ -13,8 +13,9 @@ interface Result extends SpeakerResult, Pick<RoomMeeting, "tempo"> {}
 export const command = defineCommand({
   name: "scripts/evaluate rooms",
   about:
-    "Measures the diarization alone on meetings in simulated rooms. A PART is tuned, checked or sealed; without one, the " +
-    "first two are measured. Measure the sealed part once for each release, and change nothing because of it.",
+    "Measures the diarization alone on meetings in simulated rooms. A PART is tuned, checked, quiet or sealed; without " +
+    "one, the first two are measured. The quiet part has the people of the checked one, and little noise. Measure the " +
+    "sealed part once for each release, and change nothing because of it.",
   names: "PART",
   options: {
     details: flag("print a line for each meeting before the table"),

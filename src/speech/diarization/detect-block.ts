@@ -2,14 +2,14 @@ import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSamp
 import type { WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { BATCH_SIZE, type DiarizationModels, segment } from "./models.ts";
-import { isNoisy } from "./noise.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 import { readPcm } from "./read-pcm.ts";
+import { isReverberant } from "./reverberation.ts";
 
-/** The segmentation of one block, by the network for its noise. */
+/** The segmentation of one block, by the network for its reverberation. */
 interface Segmentation {
   readonly models: DiarizationModels;
-  readonly isNoisy: boolean;
+  readonly isReverberant: boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function detectBlock(models: DiarizationModels, area: WorkArea, blo
     samples.subarray(windowSample(window), windowSample(window) + WINDOW_SAMPLES),
   );
   const recordedSamples = pcm.sampleCount - start;
-  const segmentation = { models, isNoisy: isNoisy(samples.subarray(0, recordedSamples)) };
+  const segmentation = { models, isReverberant: isReverberant(samples.subarray(0, recordedSamples)) };
   const segmented = {
     samples,
     recordedSamples,
@@ -38,25 +38,25 @@ export async function detectBlock(models: DiarizationModels, area: WorkArea, blo
 
 /** Returns the probabilities [window][frame][local speaker] of the first `count` grid windows in these samples. */
 async function segmentGrid(
-  { models, isNoisy }: Segmentation,
+  { models, isReverberant }: Segmentation,
   samples: Float32Array,
   count: number,
 ): Promise<Float32Array> {
   return await inBatches(count, (from, windows) => {
     const stream = samples.slice(windowSample(from), windowSample(from + windows - 1) + WINDOW_SAMPLES);
-    return segment(models, stream, { windows, isNoisy });
+    return segment(models, stream, { windows, isReverberant });
   });
 }
 
 /** Returns the probabilities of independent windows, which do not follow each other on the grid. */
 async function segmentWindows(
-  { models, isNoisy }: Segmentation,
+  { models, isReverberant }: Segmentation,
   windows: readonly Float32Array[],
 ): Promise<Float32Array> {
   return await inBatches(windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
     for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);
-    return segment(models, waveforms, { streams, isNoisy });
+    return segment(models, waveforms, { streams, isReverberant });
   });
 }
 

@@ -14,8 +14,11 @@ export { embedBlock } from "./embed-block.ts";
 export { embedSentences } from "./embed-sentences.ts";
 export { detectSpeech, embedSpeech } from "./live-speech.ts";
 export { type DiarizationModels, embed, openDiarizationModels, type SpeakerModelAddon, segment } from "./models.ts";
+
 export { readPcm } from "./read-pcm.ts";
+export { drySpeech } from "./reverberation.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
 export { minSimilarity } from "./similarity.ts";
 export { speakerVoices } from "./speaker-voices.ts";
 export { knownSpeech, speechRegions } from "./speech-regions.ts";
+export { maxPauses } from "./turns.ts";

@@ -12,16 +12,16 @@ export const BATCH_SIZE = 4;
 /**
  * Runs the segmentation model and returns probabilities [window][frame][local speaker].
  * @param waveforms concatenated streams: each is one window, or several windows that overlap as on the grid
- * @param isNoisy whether the newer of the model's two networks computes them, which finds more speech in noise
+ * @param isReverberant whether the newer of the two networks computes them, which finds more speech in rooms
  */
 export async function segment(
   models: DiarizationModels,
   waveforms: Float32Array,
-  { streams = 1, windows = 1, isNoisy = false } = {},
+  { streams = 1, windows = 1, isReverberant = false } = {},
 ): Promise<Float32Array> {
   const shape = [streams, waveforms.length / streams];
   const { data, dims } = await models.segmentation.run({ data: waveforms, dims: shape }, [
-    { name: "noisy", data: Float32Array.of(isNoisy ? 1 : 0), dims: [1] },
+    { name: "noisy", data: Float32Array.of(isReverberant ? 1 : 0), dims: [1] },
   ]);
   const [all, frames, speakers] = dims;
   if (all !== streams * windows || frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {

@@ -7,13 +7,16 @@ import type { FrameSpan } from "./voices.ts";
  * 7.7 % on the built dialogues, 28.7 to 29.5 % on the AMI excerpts. Against the times of words, 0.5 is best.
  */
 const SPEAKING_PROBABILITY = 0.5;
-/** Pauses of a speaker up to this length belong to the turn, even if other speakers speak in them. */
-const PAUSE_SECONDS = 0.5;
-/**
- * Pauses up to this length also belong to the turn if nobody else speaks in them. Compared to 1.2 s, 1.3 s reduces the
- * error on the built dialogues from 5.9 to 5.6 %. From 1.35 s on, the AMI excerpts get worse.
- */
-const QUIET_PAUSE_SECONDS = 1.3;
+/** Maximum pauses of a speaker within a turn. docs/quality.md has the curve of `quietPauseSeconds`. */
+export const maxPauses = {
+  /** Pauses up to this length belong to the turn, even if other speakers speak in them. */
+  pauseSeconds: 0.5,
+  /**
+   * Pauses up to this length also belong to the turn if nobody else speaks in them. Compared to 1.2 s, 1.3 s reduces the
+   * error on the built dialogues from 5.9 to 5.6 %. From 1.35 s on, the AMI excerpts get worse.
+   */
+  quietPauseSeconds: 1.3,
+};
 
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
 
@@ -52,8 +55,11 @@ export class TurnFinder {
   private isPause(speaker: number, frame: number): boolean {
     const end = this.open[speaker]?.end ?? Number.NEGATIVE_INFINITY;
     const seconds = (frame - end) / FRAMES_PER_SECOND;
-    if (seconds >= QUIET_PAUSE_SECONDS) return false;
-    return seconds < PAUSE_SECONDS || !this.open.some((other, index) => index !== speaker && (other?.end ?? 0) > end);
+    if (seconds >= maxPauses.quietPauseSeconds) return false;
+    return (
+      seconds < maxPauses.pauseSeconds ||
+      !this.open.some((other, index) => index !== speaker && (other?.end ?? 0) > end)
+    );
   }
 
   /** Returns all turns ordered by start, with the speakers renumbered by first turn. */

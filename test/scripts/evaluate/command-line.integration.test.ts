@@ -29,6 +29,16 @@ const cases: readonly (readonly [what: string, part: string, args: readonly stri
       1,
       "no recording has such",
     ],
+    [
+      "a curve of an unknown constant",
+      "curve",
+      ["ofNothing=1"],
+      2,
+      "ofNothing is no constant; the constants are ofVoices,",
+    ],
+    ["a curve without values", "curve", ["ofMeans"], 2, "ofMeans has no values; name them: ofMeans=0.4,0.5"],
+    ["a curve with a value that is no number", "curve", ["ofMeans=0.4,x"], 2, "ofMeans=0.4,x has no values"],
+    ["an unknown part of the rooms", "rooms", ["loud"], 2, "the parts are tuned, checked, sealed, quiet"],
     ["an unknown option", "", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
     [
       "an unknown option of diarization",
