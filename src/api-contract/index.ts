@@ -1,3 +1,4 @@
+export * as editing from "./editing.ts";
 export * as liveMessages from "./live-messages.ts";
 export {
   aliveSchema,

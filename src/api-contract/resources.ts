@@ -92,7 +92,7 @@ export const listedTranscriptionSchema = Type.Composite(
   { description: "A recording in a list. Its progress contains only the step." },
 );
 
-function pageOf<T extends TSchema>(item: T, description: string) {
+export function pageOf<T extends TSchema>(item: T, description: string) {
   return Type.Object(
     {
       data: Type.Array(item),

@@ -21,4 +21,5 @@ export { SlidingWindow } from "./shared/rate-limits.ts";
 export { contextOf, heldBody } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
+export { readSmallBody } from "./shared/small-body.ts";
 export type { Surface } from "./shared/surface.ts";

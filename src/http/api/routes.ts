@@ -12,6 +12,7 @@ import {
 } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";
+import type { SearchIndexer } from "../../search/index.ts";
 import type { StoredSegment } from "../../segments/index.ts";
 import type { Language } from "../../speech/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
@@ -23,9 +24,10 @@ import { addCheckedRoute, addRoute } from "../shared/operations.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
 import { callerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
+import { addEditingRoutes, type EditingServices } from "./editing/routes.ts";
 import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
 
-export interface ApiServices {
+export interface ApiServices extends Pick<EditingServices, "queue"> {
   readonly store: Store;
   readonly library: Library;
   readonly creator: TranscriptionCreator;
@@ -33,6 +35,7 @@ export interface ApiServices {
   /** Returns the languages of the model in use. */
   readonly languages: () => readonly Language[];
   readonly live: LiveServices;
+  readonly searchIndexer: Pick<SearchIndexer, "add" | "isBusy">;
 }
 
 const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
@@ -107,6 +110,11 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const answer = acceptLiveSession(request, liveSenderOf(request, { store, now: live.now }), live);
     creator.requests.showLimits(request, callerOf(request).account);
     return answer;
+  });
+
+  addEditingRoutes(api, {
+    ...services,
+    ...{ idempotency: creator.idempotency, now: live.now, onReplaced: (id) => services.searchIndexer.add(id) },
   });
 
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));

@@ -62,6 +62,11 @@ export const segmentQuery = Type.Object({
   }),
 });
 
+/** Returns the query of a list in pages. */
+export function pageQuery(maximum: number, byDefault: number) {
+  return Type.Object({ limit: pageSize({ maximum, default: byDefault }), cursor });
+}
+
 /** Returns the statuses in a query's comma-separated list, which its schema has validated. */
 export function parseStatuses(text: string | undefined): Status[] | undefined {
   return text?.split(",").filter((status) => Value.Check(statusSchema, status));

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
 import {
+  editing,
   languageSchema,
   languagesSchema,
   listedTranscriptionSchema,
@@ -34,6 +35,18 @@ const resources = {
   SegmentPage: segmentPageSchema,
   Language: languageSchema,
   Languages: languagesSchema,
+  Speaker: editing.speakerSchema,
+  Speakers: editing.speakersSchema,
+  SpeakerNames: editing.speakerNamesSchema,
+  SpeakerMerge: editing.speakerMergeSchema,
+  SegmentCorrection: editing.segmentCorrectionSchema,
+  Corrections: editing.correctionsSchema,
+  Corrected: editing.correctedSchema,
+  LaterChanges: editing.laterChangesSchema,
+  Revision: editing.revisionSchema,
+  RevisionPage: editing.revisionPageSchema,
+  RevisionSegments: editing.revisionSegmentsSchema,
+  Comparison: editing.comparisonSchema,
   TranscriptionForm: createForm,
   OpenAiForm: openAiForm,
   OpenAiTranscript: openAiTranscriptSchema,

@@ -1,0 +1,210 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { values } from "../database/index.ts";
+import { pageOf, segmentSchema } from "./resources.ts";
+
+/** Maximum number of segments that one request corrects, so that others wait for a tenth of a second. */
+export const MAX_CORRECTIONS = 100;
+/** Maximum length of the name of a speaker. */
+const MAX_NAME_CHARACTERS = 100;
+
+const revision = Type.Integer({
+  minimum: 0,
+  description: 'Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`.',
+});
+const letter = "^[A-Z]{1,2}$";
+const speaker = Type.String({ pattern: letter, description: "the letter of a speaker, such as A" });
+const segmentIndex = Type.Integer({ minimum: 0, description: "the index of a segment in the revision of `If-Match`" });
+
+export const speakerSchema = Type.Object(
+  {
+    speaker: Type.String({ pattern: "^[A-Z]+$", description: "The letter in segments and exports." }),
+    name: Type.Union([Type.String(), Type.Null()], { description: "The name that somebody gave; null for none." }),
+  },
+  { description: "A speaker of a transcript." },
+);
+export type SpeakerResource = Static<typeof speakerSchema>;
+
+export const speakersSchema = Type.Object(
+  { revision, data: Type.Array(speakerSchema) },
+  { description: "The speakers of a transcript, in order of first appearance." },
+);
+export type Speakers = Static<typeof speakersSchema>;
+
+/** Body of a request that names speakers. */
+export const speakerNamesSchema = Type.Object(
+  {
+    names: Type.Record(
+      Type.String({ pattern: letter }),
+      Type.Union([Type.String({ maxLength: MAX_NAME_CHARACTERS }), Type.Null()]),
+      {
+        description: `an object that has the letters of speakers with their names, of at most ${MAX_NAME_CHARACTERS} characters, or null`,
+        documented: {
+          description:
+            "Names by the letters of speakers; null and an empty name remove one. Speakers that are not mentioned keep theirs.",
+          example: { A: "Ada Lovelace", B: null },
+        },
+      },
+    ),
+  },
+  { description: "Names of speakers." },
+);
+
+/** Body of a request that merges two speakers. */
+export const speakerMergeSchema = Type.Object(
+  {
+    from: Type.String({ ...speaker, documented: { description: "The speaker who disappears.", example: "C" } }),
+    into: Type.String({ ...speaker, documented: { description: "The speaker who gets the segments.", example: "A" } }),
+  },
+  { description: "Two speakers who are the same person." },
+);
+
+export const segmentCorrectionSchema = Type.Object(
+  {
+    index: Type.Integer({
+      ...segmentIndex,
+      documented: { description: "The segment's `index`, in the revision of `If-Match`." },
+    }),
+    text: Type.Optional(
+      Type.String({
+        maxLength: 20_000,
+        documented: {
+          description: "The new text. An empty one removes the segment. Words keep their times as far as possible.",
+        },
+      }),
+    ),
+    speaker: Type.Optional(
+      Type.String({
+        pattern: "^([A-Z]{1,2}|new)$",
+        documented: {
+          description:
+            "The speaker, who is certain from then on. `new`: one more speaker, the same in the whole request.",
+        },
+      }),
+    ),
+  },
+  { description: "A new text or another speaker of a segment, or both." },
+);
+
+/** Body of a request that corrects segments. */
+export const correctionsSchema = Type.Object(
+  {
+    corrections: Type.Array(segmentCorrectionSchema, {
+      minItems: 1,
+      maxItems: MAX_CORRECTIONS,
+      description: `a list of 1 to ${MAX_CORRECTIONS} objects, each with the index of another segment and its text or speaker`,
+      documented: { description: `Corrections of 1 to ${MAX_CORRECTIONS} segments, each once. All are made, or none.` },
+    }),
+  },
+  { description: "Corrections of segments, which become one revision." },
+);
+export type Corrections = Static<typeof correctionsSchema>;
+
+/** The outcome of a request that changes a transcript. */
+export const correctedSchema = Type.Object({ revision }, { description: "The latest revision after a change." });
+
+const spliceSchema = Type.Object({
+  index: Type.Integer({ minimum: 0, description: "Where the segments begin, after the splices before this one." }),
+  removed: Type.Integer({ minimum: 0, description: "Number of segments that are gone." }),
+  segments: Type.Array(segmentSchema, { description: "The segments in their place." }),
+});
+
+/** What others have changed since a revision. */
+export const laterChangesSchema = Type.Object(
+  {
+    revision,
+    authors: Type.Array(Type.String(), { description: "Names of those who changed the transcript." }),
+    splices: Type.Union([Type.Array(spliceSchema), Type.Null()], {
+      description: "The changes, to apply one after the other. Null if they are many: read the transcript again.",
+    }),
+  },
+  { description: "What others have changed since the revision of `If-Match`." },
+);
+export type LaterChangesResource = Static<typeof laterChangesSchema>;
+
+export const revisionSchema = Type.Object(
+  {
+    number: Type.Integer({
+      minimum: 1,
+      description: "Numbers increase, and some are missing: typing continues a revision.",
+    }),
+    author: Type.String({ description: "A person, a key (`the key NAME`), or `the operator`." }),
+    at: Type.String({ format: "date-time", description: "Time of the revision." }),
+    action: Type.Union(
+      values.correctionActions.map((action) => Type.Literal(action)),
+      { description: "What was done; `process`: the recording was processed again." },
+    ),
+    segments: Type.Integer({ minimum: 0, description: "Number of segments that it changed." }),
+  },
+  { description: "A revision of a transcript." },
+);
+
+export const revisionPageSchema = Type.Composite([pageOf(revisionSchema, ""), Type.Object({ revision })], {
+  description: "The stored revisions of a transcript, newest first, and the number of the latest.",
+});
+
+export const revisionSegmentsSchema = Type.Composite(
+  [
+    pageOf(segmentSchema, ""),
+    Type.Object({ revision: Type.Integer({ minimum: 0, description: "Number of this revision." }) }),
+  ],
+  { description: "Segments of the transcript as it was after a revision." },
+);
+
+const comparedSchema = Type.Object(
+  {
+    start: Type.Number({ minimum: 0, description: "Seconds from the beginning." }),
+    speaker: Type.String({ description: "Letter of the speaker, in the order of this revision's speakers." }),
+    text: Type.String(),
+  },
+  { description: "A segment in a comparison." },
+);
+
+export const comparisonSchema = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0, description: "Index in the latest transcript." }),
+        before: Type.Array(comparedSchema, { description: "The segments after the revision." }),
+        after: Type.Array(comparedSchema, { description: "The latest segments." }),
+      }),
+    ),
+    total: Type.Integer({ minimum: 0, description: "Number of differences in the whole transcript." }),
+    has_more: Type.Boolean({ description: "Whether there is a next page." }),
+    next_cursor: Type.String({ description: "Send it as `cursor` for the next page. Empty on the last." }),
+    revision,
+  },
+  { description: "Differences between the transcript after a revision and the latest." },
+);
+
+/** Body of a request that processes a recording again. */
+export const processAgainSchema = Type.Object(
+  {
+    model: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        documented: { description: "Id of an installed model, as in `GET /v1/models`. By default the model in use." },
+      }),
+    ),
+    language: Type.Optional(
+      Type.Union([Type.String({ maxLength: 16 }), Type.Null()], {
+        documented: {
+          description:
+            "Code of a language of the model; null detects it. By default the language that was sent with the recording.",
+          example: "de",
+        },
+      }),
+    ),
+    prompt: Type.Optional(
+      Type.String({
+        maxLength: 8000,
+        documented: {
+          description: "Names and terms, as in a create. An empty prompt is none. By default as in the create.",
+        },
+      }),
+    ),
+    speakers: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: "a whole number from 1 to 50" })),
+    min_speakers: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: "a whole number from 1 to 50" })),
+    max_speakers: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: "a whole number from 1 to 50" })),
+  },
+  { description: "Choices for processing a recording again." },
+);

@@ -1,0 +1,92 @@
+import { Type } from "@sinclair/typebox";
+import { editing, transcriptionSchema } from "../../../api-contract/index.ts";
+import type { Operation } from "../../shared/operations.ts";
+import { pageQuery } from "../../shared/query.ts";
+
+const noQuery = Type.Object({});
+const comparisonQuery = Type.Composite([
+  pageQuery(1000, 100),
+  Type.Object({
+    with: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: "the number of a revision",
+        documented: { description: "The later revision to compare with; by default the latest." },
+      }),
+    ),
+  }),
+]);
+const noBody = Type.Object({});
+
+/** Operations that change recordings and transcripts, by operationId. The contract of version 1 does not have them. */
+export const editingOperations = {
+  cancelTranscription: {
+    method: "POST",
+    path: "/transcriptions/:id/cancel",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: noBody,
+    response: transcriptionSchema,
+  },
+  listSpeakers: {
+    method: "GET",
+    path: "/transcriptions/:id/speakers",
+    scope: "transcriptions:read",
+    query: noQuery,
+    response: editing.speakersSchema,
+  },
+  nameSpeakers: {
+    method: "PATCH",
+    path: "/transcriptions/:id/speakers",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: editing.speakerNamesSchema,
+    response: editing.speakersSchema,
+  },
+  mergeSpeakers: {
+    method: "POST",
+    path: "/transcriptions/:id/speakers/merge",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: editing.speakerMergeSchema,
+    response: editing.correctedSchema,
+  },
+  correctSegments: {
+    method: "PATCH",
+    path: "/transcriptions/:id/segments",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: editing.correctionsSchema,
+    response: editing.correctedSchema,
+  },
+  listRevisions: {
+    method: "GET",
+    path: "/transcriptions/:id/revisions",
+    scope: "transcriptions:read",
+    query: pageQuery(100, 100),
+    response: editing.revisionPageSchema,
+  },
+  getRevision: {
+    method: "GET",
+    path: "/transcriptions/:id/revisions/:number",
+    scope: "transcriptions:read",
+    query: pageQuery(1000, 100),
+    response: editing.revisionSegmentsSchema,
+  },
+  compareRevision: {
+    method: "GET",
+    path: "/transcriptions/:id/revisions/:number/comparison",
+    scope: "transcriptions:read",
+    query: comparisonQuery,
+    response: editing.comparisonSchema,
+  },
+  restoreRevision: {
+    method: "POST",
+    path: "/transcriptions/:id/revisions/:number/restore",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: noBody,
+    response: editing.correctedSchema,
+  },
+} as const satisfies Record<string, Operation>;

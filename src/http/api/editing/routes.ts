@@ -1,0 +1,42 @@
+import type { AnyElysia } from "elysia";
+import { toTranscription } from "../../../api-contract/index.ts";
+import type { RecordingQueue } from "../../../queue/index.ts";
+import { addEditRoute, type EditServices } from "./edit-route.ts";
+import { editingOperations } from "./operations.ts";
+import { addRevisionRoutes } from "./revisions.ts";
+import { addSegmentRoutes } from "./segments.ts";
+import { addSpeakerRoutes } from "./speakers.ts";
+
+export interface EditingServices extends EditServices {
+  readonly queue: Pick<RecordingQueue, "followCommands">;
+  /** Called with a recording whose transcript was restored, and whose new texts may lack in the search index. */
+  readonly onReplaced: (recordingId: string) => void;
+}
+
+/** Adds the routes that change recordings and transcripts. */
+export function addEditingRoutes(api: AnyElysia, services: EditingServices): void {
+  addCancelRoute(api, services);
+  addSpeakerRoutes(api, services);
+  addSegmentRoutes(api, services);
+  addRevisionRoutes(api, services);
+}
+
+/**
+ * Adds the route that cancels a recording, or the processing of a completed one that is processed again. A recording that
+ * was cancelled can be cancelled again, which changes nothing.
+ */
+function addCancelRoute(api: AnyElysia, services: EditingServices): void {
+  const { store, library, queue } = services;
+  addEditRoute(api, services, editingOperations.cancelTranscription, async (call) => {
+    const { viewer, recording } = call;
+    if (recording.failureCause !== "cancelled") {
+      const cancelled = library.cancel(viewer, recording.id);
+      // The recording has ended by now; its slot is free before its work is removed.
+      queue.followCommands();
+      await cancelled;
+    }
+    const answer = toTranscription(store, library.require(viewer, recording.id));
+    call.store(answer);
+    return answer;
+  });
+}

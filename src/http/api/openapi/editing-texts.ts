@@ -1,0 +1,185 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { OpenAPIV3 } from "openapi-types";
+import type { Operation } from "../../shared/operations.ts";
+import { editingOperations } from "../editing/operations.ts";
+import { apiHeaders, type HeaderName, parameter } from "./components.ts";
+import { queuedExample } from "./examples.ts";
+import type { OperationText } from "./operation-text.ts";
+import { refer } from "./schemas.ts";
+import { toOpenApi } from "./to-openapi.ts";
+
+type Answer = Pick<OperationText, "success" | "requestBody">;
+
+/**
+ * Returns the documentation of an operation's body and of its successful answer in JSON.
+ * @param example of the answer
+ */
+function json(
+  operation: Operation & { readonly response: TSchema },
+  description: string,
+  example: unknown,
+  { status = 200, headers = ["ETag"] }: { status?: 200 | 202; headers?: readonly HeaderName[] } = {},
+): Answer {
+  const { body, response } = operation;
+  const schema = toOpenApi(response, refer);
+  const success: OpenAPIV3.ResponsesObject = {
+    [status]: {
+      description,
+      headers: apiHeaders(...headers),
+      content: { "application/json": { schema, examples: { usual: { value: example } } } },
+    },
+  };
+  if (body === undefined || Object.keys(body.properties).length === 0) return { success };
+  const content = { "application/json": { schema: toOpenApi(body, refer) } };
+  return { success, requestBody: { required: true, content } };
+}
+
+const ofTranscript = ["RecordingForbidden", "NotFound"] as const;
+const ofChange = ["BadRequest", ...ofTranscript, "FileTooLarge", "InvalidRequest"] as const;
+
+/** Documentation of the operations that change recordings and transcripts. */
+export const editingTexts: Record<keyof typeof editingOperations, OperationText> = {
+  cancelTranscription: {
+    summary: "Cancel a recording",
+    description:
+      "Ends a queued or processing recording. It becomes `failed` with the reason `internal`, its audio is refunded, and its " +
+      "slot is free within two seconds. Of a completed recording that is being processed again, only that is cancelled. A " +
+      "recording that was cancelled can be cancelled again. The body is empty.",
+    parameters: [parameter("EditIdempotencyKey")],
+    ...json(
+      editingOperations.cancelTranscription,
+      "The recording.",
+      { ...queuedExample, status: "failed", failure_reason: "internal" },
+      { headers: ["Idempotency-Replayed"] },
+    ),
+    errors: [...ofChange, "CancelConflict"],
+  },
+  listSpeakers: {
+    summary: "List the speakers",
+    description: "The speakers of a transcript, in order of first appearance, with the names that somebody gave.",
+    ...json(
+      editingOperations.listSpeakers,
+      "The speakers.",
+      { revision: 3, data: [{ speaker: "A", name: "Ada" }] },
+      { headers: [] },
+    ),
+    errors: [...ofTranscript, "NotReady"],
+  },
+  nameSpeakers: {
+    summary: "Name speakers",
+    description:
+      "Gives names to speakers, or removes them. Exports with `speakers=names` and the console show them; segments and exports " +
+      "of version 1 keep the letters. A name makes no revision.",
+    parameters: [parameter("IfMatchOptional"), parameter("EditIdempotencyKey")],
+    ...json(
+      editingOperations.nameSpeakers,
+      "All speakers.",
+      { revision: 3, data: [{ speaker: "A", name: "Ada" }] },
+      {
+        headers: ["ETag", "Idempotency-Replayed"],
+      },
+    ),
+    errors: [...ofChange, "EditConflict", "PreconditionFailed"],
+  },
+  mergeSpeakers: {
+    summary: "Merge two speakers",
+    description:
+      "Assigns all segments of a speaker to another one. Later letters may change, because letters are in order of first " +
+      "appearance.",
+    parameters: [parameter("IfMatch"), parameter("EditIdempotencyKey")],
+    ...json(
+      editingOperations.mergeSpeakers,
+      "The latest revision.",
+      { revision: 4 },
+      {
+        headers: ["ETag", "Idempotency-Replayed"],
+      },
+    ),
+    errors: [...ofChange, "EditConflict", "PreconditionFailed", "PreconditionRequired"],
+  },
+  correctSegments: {
+    summary: "Correct segments",
+    description:
+      "Gives segments another text or another speaker, as one revision. An empty text removes the segment. Times of words are " +
+      "kept as far as possible. All corrections are made, or none.",
+    parameters: [parameter("IfMatch"), parameter("EditIdempotencyKey")],
+    ...json(
+      editingOperations.correctSegments,
+      "The latest revision.",
+      { revision: 4 },
+      {
+        headers: ["ETag", "Idempotency-Replayed"],
+      },
+    ),
+    errors: [...ofChange, "EditConflict", "PreconditionFailed", "PreconditionRequired"],
+  },
+  listRevisions: {
+    summary: "List revisions",
+    description:
+      "The stored revisions of a transcript, newest first. The ETag is the latest revision, which corrections send as " +
+      "`If-Match`: read it before the segments.",
+    ...json(editingOperations.listRevisions, "A page.", {
+      data: [
+        { number: 3, author: "the key reports", at: "2026-11-21T08:00:00.123+00:00", action: "text", segments: 1 },
+      ],
+      has_more: false,
+      next_cursor: "",
+      revision: 3,
+    }),
+    errors: [...ofTranscript, "NotReady", "InvalidRequest"],
+  },
+  getRevision: {
+    summary: "Read an earlier transcript",
+    description: "The segments of the transcript as it was after a revision, or as it was recognized (0), in pages.",
+    parameters: [parameter("RevisionNumber")],
+    ...json(editingOperations.getRevision, "A page.", {
+      data: [{ index: 0, start: 0.12, end: 1.4, speaker: "A", text: "Good morning." }],
+      has_more: false,
+      next_cursor: "",
+      revision: 3,
+    }),
+    errors: [...ofTranscript, "NotReady", "InvalidRequest"],
+  },
+  compareRevision: {
+    summary: "Compare revisions",
+    description:
+      "The differences between the transcript after a revision and the latest, or the one of `with`, in pages.",
+    parameters: [parameter("RevisionNumber")],
+    ...json(
+      editingOperations.compareRevision,
+      "A page.",
+      {
+        data: [
+          {
+            index: 0,
+            before: [{ start: 0.12, speaker: "A", text: "Good mourning." }],
+            after: [{ start: 0.12, speaker: "A", text: "Good morning." }],
+          },
+        ],
+        total: 1,
+        has_more: false,
+        next_cursor: "",
+        revision: 3,
+      },
+      { headers: [] },
+    ),
+    errors: [...ofTranscript, "NotReady", "InvalidRequest"],
+  },
+  restoreRevision: {
+    summary: "Restore a revision",
+    description:
+      "Restores the transcript as it was after a revision, or as it was recognized (0). What was changed since stays in the " +
+      "revisions. A long transcript is restored in several revisions. If somebody corrects it meanwhile, the answer is 412, and " +
+      "the rest is as before. The body is empty.",
+    parameters: [parameter("RevisionNumber"), parameter("IfMatch"), parameter("EditIdempotencyKey")],
+    ...json(
+      editingOperations.restoreRevision,
+      "The latest revision.",
+      { revision: 4 },
+      {
+        headers: ["ETag", "Idempotency-Replayed"],
+      },
+    ),
+    errors: [...ofChange, "EditConflict", "PreconditionFailed", "PreconditionRequired"],
+  },
+};
