@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { values } from "../database/index.ts";
-import { pageOf, segmentSchema } from "./resources.ts";
+import { pageOf, segmentSchema, transcriptionSchema } from "./resources.ts";
 
 /** Maximum number of segments that one request corrects, so that others wait for a tenth of a second. */
 export const MAX_CORRECTIONS = 100;
@@ -176,6 +176,29 @@ export const comparisonSchema = Type.Object(
   { description: "Differences between the transcript after a revision and the latest." },
 );
 
+/** The state of a recording's processing again. */
+export const processingSchema = Type.Object(
+  {
+    processing: Type.Union(
+      [
+        Type.Object(
+          {
+            status: Type.Union([Type.Literal("queued"), Type.Literal("processing"), Type.Literal("failed")]),
+            progress: transcriptionSchema.properties.progress,
+            failure_reason: transcriptionSchema.properties.failure_reason,
+            created_at: Type.String({ format: "date-time" }),
+          },
+          { description: "Its status. It completes as a revision of the transcript." },
+        ),
+        Type.Null(),
+      ],
+      { description: "Null if the recording is not processed again, or has been." },
+    ),
+  },
+  { description: "Whether a recording is processed again." },
+);
+export type Processing = Static<typeof processingSchema>;
+
 /** Body of a request that processes a recording again. */
 export const processAgainSchema = Type.Object(
   {
@@ -207,4 +230,38 @@ export const processAgainSchema = Type.Object(
     max_speakers: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: "a whole number from 1 to 50" })),
   },
   { description: "Choices for processing a recording again." },
+);
+export type ProcessAgain = Static<typeof processAgainSchema>;
+
+export const voiceSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    name: Type.String({ description: "The name that is proposed for speakers with this voice." }),
+    created_at: Type.String({ format: "date-time" }),
+    recordings: Type.Integer({ minimum: 0, description: "Number of recordings that it is compared by." }),
+    seconds: Type.Number({ minimum: 0, description: "Seconds of clean speech in them." }),
+  },
+  { description: "A voice that the account remembers." },
+);
+
+export const voicesSchema = Type.Object(
+  {
+    enabled: Type.Boolean({ description: "Whether the account remembers voices; the operator decides this." }),
+    data: Type.Array(voiceSchema, { description: "Sorted by name." }),
+  },
+  { description: "The voices that the account remembers." },
+);
+export type VoiceList = Static<typeof voicesSchema>;
+
+/** Body of a request that renames a voice. */
+export const voiceNameSchema = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: MAX_NAME_CHARACTERS,
+      description: `a name of 1 to ${MAX_NAME_CHARACTERS} characters`,
+      documented: { description: "A name that no other voice of the account has.", example: "Ada Lovelace" },
+    }),
+  },
+  { description: "A name of a voice." },
 );

@@ -1,13 +1,11 @@
 export * as editing from "./editing.ts";
 export * as liveMessages from "./live-messages.ts";
 export {
-  aliveSchema,
   basePath,
   languageSchema,
   languagesSchema,
   listedTranscriptionSchema,
   locationOf,
-  readySchema,
   type SegmentResource,
   segmentPageSchema,
   segmentSchema,

@@ -114,14 +114,6 @@ export const languageSchema = Type.Object({
 
 export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
 
-export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
-export const readySchema = Type.Object({
-  status: Type.Literal("ready"),
-  warning: Type.Optional(
-    Type.String({ description: "What makes work slow or unreliable, for example a memory limit that is too low" }),
-  ),
-});
-
 /** Base path of the public API. */
 export const basePath = "/api/public/v1";
 

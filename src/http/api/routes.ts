@@ -27,7 +27,7 @@ import type { TranscriptionCreator } from "./create-transcription.ts";
 import { addEditingRoutes, type EditingServices } from "./editing/routes.ts";
 import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
 
-export interface ApiServices extends Pick<EditingServices, "queue"> {
+export interface ApiServices extends Pick<EditingServices, "queue" | "limits" | "models"> {
   readonly store: Store;
   readonly library: Library;
   readonly creator: TranscriptionCreator;

@@ -67,7 +67,8 @@ const catalogue = {
   },
   workspace_scope_mismatch: {
     status: 403,
-    meaning: "The recording belongs to this account, but not to the key's workspace.",
+    meaning:
+      "The recording belongs to this account, but not to the key's workspace. Or: voices belong to no workspace.",
     advice: "Use a key of the recording's workspace.",
     message: "This key is pinned to another workspace.",
   },
@@ -133,12 +134,6 @@ const catalogue = {
     meaning: "The audio of the recording is not stored any more, so it can't be processed again.",
     advice: "Send the recording again.",
     message: "The audio of this recording is no longer stored; send the recording again.",
-  },
-  voices_not_remembered: {
-    status: 409,
-    meaning: "The account does not remember voices.",
-    advice: askOperator,
-    message: "This account does not remember voices.",
   },
   precondition_failed: {
     status: 412,

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { editingOperations } from "../../../src/http/api/editing/operations.ts";
 import { type Scope, scopes } from "../../../src/keys/index.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
 import { Editor, enterSaid } from "./editor.ts";
 
-const server = new ApiServer();
+const server = new ApiServer({ recordingsPerAccount: 1000 });
 afterAll(() => server[Symbol.dispose]());
 const workspace = server.workspace("first", "Newsroom");
 const { id: accountId } = server.account("first");
@@ -22,10 +23,12 @@ const ofRecording = Object.entries(editingOperations).filter(([, { path }]) => p
 
 for (const [name, { method, path, scope }] of ofRecording) {
   describe(`${method} ${path}`, () => {
-    const enter = () =>
-      name === "cancelTranscription"
-        ? server.enterQueued(accountId, ofWorkspace)
-        : enterSaid(server, accountId, ["Good morning.", "Yes."], ofWorkspace);
+    const enter = () => {
+      if (name === "cancelTranscription") return server.enterQueued(accountId, ofWorkspace);
+      const id = enterSaid(server, accountId, ["Good morning.", "Yes."], ofWorkspace);
+      writeFileSync(server.dataDirectory.audio.pathOf(id), "audio");
+      return id;
+    };
     const send = (by: Editor, id: string, headers: Record<string, string> = {}) => {
       const target = path.replace(":id", id).replace(":number", "0");
       return by.send(method, target, bodies[name], method === "GET" ? undefined : 0, headers);

@@ -273,7 +273,10 @@ describe("the revisions of a transcript", () => {
     const { id, path, revision } = await long();
     const person = { kind: "operator", actor: "operator" } as const;
     const correctOnce = (from: number) => {
-      if (server.recordings.get(id)?.revision !== from) return setImmediate(() => correctOnce(from));
+      if (server.recordings.get(id)?.revision !== from) {
+        setImmediate(() => correctOnce(from));
+        return;
+      }
       const correction = { action: "text", segment: 240, text: "By a person." } as const;
       server.appOptions.library.correct(person, id, correction, { editor: "page-one", sequence: 1, seen: from });
     };

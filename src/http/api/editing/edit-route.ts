@@ -3,7 +3,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { AnyElysia } from "elysia";
 import type { Recording, Store, Writer } from "../../../database/index.ts";
-import type { Library } from "../../../library/index.ts";
+import type { KeyHolder, Library } from "../../../library/index.ts";
 import { requireAccess } from "../../shared/access.ts";
 import { refusalOf } from "../../shared/error-envelope.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -24,11 +24,12 @@ export interface EditServices {
 /** Limits of a body. The longest has a hundred corrected segments. */
 const BODY_LIMITS = { maxBytes: 1024 * 1024, maxMilliseconds: 30_000 };
 
+type PathParameters = Readonly<Record<string, string>>;
+
 type EditOperation<Query extends TObject, Body extends TObject> = Operation<Query> & { readonly body: Body };
 
-/** A request that changes a recording. */
-export interface EditCall<Query extends TObject, Body extends TObject> extends Call<Query> {
-  readonly recording: Recording;
+/** A request that changes something. */
+export interface ChangeCall<Query extends TObject, Body extends TObject> extends Call<Query> {
   readonly body: Static<Body>;
   /**
    * Stores the answer for a request that is repeated with its Idempotency-Key. Call it in the transaction of the change,
@@ -37,9 +38,13 @@ export interface EditCall<Query extends TObject, Body extends TObject> extends C
   readonly store: (answer: object, writer?: Writer) => void;
 }
 
+/** A request that changes a recording. */
+export interface EditCall<Query extends TObject, Body extends TObject> extends ChangeCall<Query, Body> {
+  readonly recording: Recording;
+}
+
 /**
- * Adds the route of an operation that changes a recording. It checks the scope, the recording, the Idempotency-Key, the
- * query and the body, in this order, and then the key and the recording again, because a body may be slow.
+ * Adds the route of an operation that changes a recording, as `addChangeRoute`.
  * @param handle returns the answer; it calls `store` with the same one
  * @param status of a successful answer
  */
@@ -50,12 +55,35 @@ export function addEditRoute<Query extends TObject, Body extends TObject>(
   handle: (call: EditCall<Query, Body>) => object | Promise<object>,
   status: 200 | 202 = 200,
 ): void {
-  const { store, library, idempotency, now } = services;
+  const { library } = services;
+  const check = (viewer: KeyHolder, { id = "" }: PathParameters) => {
+    library.require(viewer, id);
+    return id;
+  };
+  const edit = (call: ChangeCall<Query, Body>) => {
+    const recording = library.requireChangeable(call.viewer, call.params.id ?? "");
+    return handle({ ...call, recording });
+  };
+  addChangeRoute(api, services, operation, check, edit, status);
+}
+
+/**
+ * Adds the route of an operation that changes something. It checks the scope, the subject, the Idempotency-Key, the query
+ * and the body, in this order, and then the key again, because a body may be slow. The handler looks for the subject again.
+ * @param check throws if there is no subject for the viewer; returns the id of its recording, or null
+ */
+export function addChangeRoute<Query extends TObject, Body extends TObject>(
+  api: AnyElysia,
+  { store, idempotency, now }: Omit<EditServices, "library">,
+  operation: EditOperation<Query, Body>,
+  check: (viewer: KeyHolder, params: PathParameters) => string | null,
+  handle: (call: ChangeCall<Query, Body>) => object | Promise<object>,
+  status: 200 | 202 = 200,
+): void {
   const { method, path, scope } = operation;
   addCheckedRoute(api, { method, path, scope, query: operation.query }, async (request, params) => {
     const viewer = viewerOf(request);
-    const id = params.id ?? "";
-    library.require(viewer, id);
+    const recordingId = check(viewer, params);
     const owner = { accountId: viewer.account.id, workspaceId: viewer.workspaceId };
     // A PUT gives the same result however often it is sent.
     using idempotent = method === "PUT" ? new IdempotentCreate() : idempotency.begin(request, owner);
@@ -64,11 +92,10 @@ export function addEditRoute<Query extends TObject, Body extends TObject>(
     const fingerprint = fingerprintOf(request, text);
     requireAccess(store, callerOf(request).key.id, now());
     if (idempotent.isReplay) return withRevision(idempotent.replay(fingerprint));
-    const recording = library.requireChangeable(viewer, id);
     const storeAnswer = (answer: object, writer: Writer = store) =>
-      idempotent.store({ fingerprint, status, body: JSON.stringify(answer), recordingId: id }, writer);
+      idempotent.store({ fingerprint, status, body: JSON.stringify(answer), recordingId }, writer);
     try {
-      const answer = await handle({ request, params, viewer, recording, query, body, store: storeAnswer });
+      const answer = await handle({ request, params, viewer, query, body, store: storeAnswer });
       return withRevision(toResponse(JSON.stringify(answer), status));
     } catch (error) {
       const refusal = refusalOf(error, request);

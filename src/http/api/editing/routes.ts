@@ -1,13 +1,15 @@
 import type { AnyElysia } from "elysia";
 import { toTranscription } from "../../../api-contract/index.ts";
 import type { RecordingQueue } from "../../../queue/index.ts";
-import { addEditRoute, type EditServices } from "./edit-route.ts";
+import { addEditRoute } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
+import { addProcessingRoutes, type ProcessingServices } from "./processing.ts";
 import { addRevisionRoutes } from "./revisions.ts";
 import { addSegmentRoutes } from "./segments.ts";
 import { addSpeakerRoutes } from "./speakers.ts";
+import { addVoiceRoutes } from "./voices.ts";
 
-export interface EditingServices extends EditServices {
+export interface EditingServices extends ProcessingServices {
   readonly queue: Pick<RecordingQueue, "followCommands">;
   /** Called with a recording whose transcript was restored, and whose new texts may lack in the search index. */
   readonly onReplaced: (recordingId: string) => void;
@@ -19,6 +21,8 @@ export function addEditingRoutes(api: AnyElysia, services: EditingServices): voi
   addSpeakerRoutes(api, services);
   addSegmentRoutes(api, services);
   addRevisionRoutes(api, services);
+  addProcessingRoutes(api, services);
+  addVoiceRoutes(api, services);
 }
 
 /**

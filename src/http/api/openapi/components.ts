@@ -146,6 +146,14 @@ export const parameters = {
     schema: { type: "integer", minimum: 0, maximum: 999_999_999 },
     example: 3,
   },
+  VoiceId: {
+    name: "voice",
+    in: "path",
+    required: true,
+    description: "The voice's `id`.",
+    schema: { type: "string", format: "uuid" },
+    example: "019aa5a3-1f00-7d2e-8a51-6f0b1c2d3e4f",
+  },
   TranscriptionId: {
     name: "id",
     in: "path",
@@ -186,6 +194,17 @@ const errorAnswers = {
   EditConflict: {
     codes: ["transcription_is_not_ready", "idempotency_key_reused", "idempotency_request_in_progress"],
   },
+  ProcessConflict: {
+    codes: [
+      "transcription_is_not_ready",
+      "transcription_still_processing",
+      "audio_not_stored",
+      "concurrency_limit",
+      "idempotency_key_reused",
+      "idempotency_request_in_progress",
+    ],
+  },
+  IdempotencyConflict: { codes: ["idempotency_key_reused", "idempotency_request_in_progress"] },
   PreconditionFailed: { codes: ["precondition_failed"] },
   PreconditionRequired: { codes: ["precondition_required"] },
   FileTooLarge: { codes: ["file_too_large"] },

@@ -34,6 +34,28 @@ function json(
   return { success, requestBody: { required: true, content } };
 }
 
+const processing = {
+  processing: {
+    status: "queued",
+    progress: queuedExample.progress,
+    failure_reason: null,
+    created_at: "2026-11-21T08:00:00.123+00:00",
+  },
+};
+
+const voices = {
+  enabled: true,
+  data: [
+    {
+      id: "019aa5a3-1f00-7d2e-8a51-6f0b1c2d3e4f",
+      name: "Ada Lovelace",
+      created_at: "2026-11-21T08:00:00.123+00:00",
+      recordings: 2,
+      seconds: 84.5,
+    },
+  ],
+};
+
 const ofTranscript = ["RecordingForbidden", "NotFound"] as const;
 const ofChange = ["BadRequest", ...ofTranscript, "FileTooLarge", "InvalidRequest"] as const;
 
@@ -181,5 +203,48 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
       },
     ),
     errors: [...ofChange, "EditConflict", "PreconditionFailed", "PreconditionRequired"],
+  },
+  getProcessing: {
+    summary: "Get the processing again",
+    description:
+      "Whether a completed recording is being processed again, or that has failed. The transcript stays readable meanwhile.",
+    ...json(editingOperations.getProcessing, "Its status.", processing, { headers: [] }),
+    errors: [...ofTranscript],
+  },
+  processAgain: {
+    summary: "Process a recording again",
+    description:
+      "Transcribes a completed recording again, with another model, language, prompt or number of speakers. The recording stays " +
+      "`completed` and readable. When it has been processed, the transcript becomes a revision, which can be taken back by " +
+      "restoring the one before. Names of speakers stay where the voices match. It takes one of the account's places, and audio " +
+      "of its daily allowance.",
+    parameters: [parameter("EditIdempotencyKey")],
+    ...json(editingOperations.processAgain, "It is queued.", processing, {
+      status: 202,
+      headers: ["Idempotency-Replayed"],
+    }),
+    errors: [...ofChange, "ProcessConflict"],
+  },
+  listVoices: {
+    summary: "List the remembered voices",
+    description:
+      "The voices that the account remembers, whose names are proposed for speakers in the console. A key that is pinned to a " +
+      "workspace has no access, because voices belong to the account.",
+    ...json(editingOperations.listVoices, "All voices.", voices, { headers: [] }),
+    errors: ["RecordingForbidden"],
+  },
+  renameVoice: {
+    summary: "Rename a voice",
+    description: "Gives a voice another name. The names of speakers in recordings stay.",
+    parameters: [parameter("VoiceId"), parameter("EditIdempotencyKey")],
+    ...json(editingOperations.renameVoice, "All voices.", voices, { headers: ["Idempotency-Replayed"] }),
+    errors: ["BadRequest", "RecordingForbidden", "NotFound", "FileTooLarge", "InvalidRequest", "IdempotencyConflict"],
+  },
+  deleteVoice: {
+    summary: "Delete a voice",
+    description: "Deletes a voice with its examples. The names of speakers in recordings stay.",
+    parameters: [parameter("VoiceId")],
+    success: { 204: { description: "The voice is deleted.", headers: apiHeaders() } },
+    errors: ["RecordingForbidden", "NotFound"],
   },
 };

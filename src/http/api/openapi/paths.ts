@@ -1,6 +1,5 @@
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
@@ -213,6 +212,15 @@ export function apiPaths(limits: Settings["limits"]): OpenAPIV3.PathsObject {
   }
   return paths;
 }
+
+/** Answers of the probes of load balancers. */
+export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
+export const readySchema = Type.Object({
+  status: Type.Literal("ready"),
+  warning: Type.Optional(
+    Type.String({ description: "What makes work slow or unreliable, for example a memory limit that is too low" }),
+  ),
+});
 
 interface ServiceText {
   readonly operationId: string;
