@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { values } from "../database/index.ts";
-import { pageOf, segmentSchema, transcriptionSchema } from "./resources.ts";
+import { tags } from "../recordings/index.ts";
+import { listedTranscriptionSchema, pageOf, segmentSchema, transcriptionSchema } from "./resources.ts";
 
 /** Maximum number of segments that one request corrects, so that others wait for a tenth of a second. */
 export const MAX_CORRECTIONS = 100;
@@ -265,3 +266,61 @@ export const voiceNameSchema = Type.Object(
   },
   { description: "A name of a voice." },
 );
+
+/** Body of a request that replaces the tags of a recording, and its answer. */
+export const tagsSchema = Type.Object(
+  {
+    tags: Type.Array(Type.String({ maxLength: 200 }), {
+      maxItems: tags.MAX_TAGS,
+      description: `a list of at most ${tags.MAX_TAGS} texts`,
+      documented: {
+        description:
+          `At most ${tags.MAX_TAGS} tags of 1 to ${tags.MAX_TAG_CHARACTERS} characters, without commas. ` +
+          "Upper and lower case differ. Answers have each once, sorted.",
+        example: ["board", "2026"],
+      },
+    }),
+  },
+  { description: "The tags of a recording." },
+);
+export type Tags = Static<typeof tagsSchema>;
+
+const markSchema = Type.Object(
+  { from: Type.Integer({ minimum: 0 }), to: Type.Integer({ minimum: 0 }) },
+  { description: "A part of a text, in UTF-16 code units." },
+);
+
+export const hitSchema = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: "Index of the segment." }),
+    start: Type.Number({ minimum: 0, description: "Seconds from the beginning." }),
+    text: Type.String({ description: "The segment's text around the first match; `…` marks omitted text." }),
+    marks: Type.Array(markSchema, { description: "The matches in `text`." }),
+  },
+  { description: "A segment that has the searched words." },
+);
+
+export const foundSchema = Type.Object(
+  {
+    transcription: listedTranscriptionSchema,
+    tags: Type.Array(Type.String()),
+    hits: Type.Array(hitSchema, {
+      description: "The first three segments; none if only the recording's name matches.",
+    }),
+    has_more_hits: Type.Boolean({ description: "Whether more segments match." }),
+  },
+  { description: "A recording whose transcript or name has the searched words." },
+);
+
+export const foundPageSchema = Type.Composite(
+  [
+    pageOf(foundSchema, ""),
+    Type.Object({
+      is_partial: Type.Boolean({
+        description: "Whether recordings are still being added to the index, so that a later search may find more.",
+      }),
+    }),
+  ],
+  { description: "Recordings that match, newest first." },
+);
+export type FoundPage = Static<typeof foundPageSchema>;

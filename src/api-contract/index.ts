@@ -11,6 +11,7 @@ export {
   segmentSchema,
   type TranscriptionResource,
   timestamp,
+  toListed,
   toProgress,
   toSegment,
   toTranscription,

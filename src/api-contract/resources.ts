@@ -149,6 +149,12 @@ export function toTranscription(store: Store, recording: Recording): Transcripti
   };
 }
 
+/** Returns the representation of a recording in a list. */
+export function toListed(store: Store, recording: Recording): Static<typeof listedTranscriptionSchema> {
+  const { progress, ...rest } = toTranscription(store, recording);
+  return { ...rest, progress: { step: progress.step } };
+}
+
 /** Returns the progress of a recording as it is shown to users. */
 export function toProgress({ status, step, percent }: Recording): TranscriptionResource["progress"] {
   if (status === "completed") return { step: null, percent: 100, indeterminate: false };

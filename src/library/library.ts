@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { audit, getAccount } from "../accounts/index.ts";
 import { type Recording, type Store, transact, type Writer } from "../database/index.ts";
-import { newRecordingId, type RecordingFilter, type Recordings } from "../recordings/index.ts";
+import { newRecordingId, type RecordingFilter, type Recordings, tags as recordingTags } from "../recordings/index.ts";
 import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
 import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import {
@@ -253,12 +253,27 @@ export class Library {
   async search(
     viewer: Viewer,
     query: SearchQuery,
-    filter: Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses">,
+    filter: Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses" | "tag">,
     before: number | null,
     limit: number,
   ): Promise<SearchPage> {
     const owned = { ...filter, ...ownerOf(viewer) };
     return await searchRecordings(this.#services.store, query, visibleAccounts(viewer), owned, before, limit);
+  }
+
+  /** Returns the tags of a recording, sorted. */
+  tagsOf(viewer: Viewer, recording: Recording): string[] {
+    requireAccess(viewer, recording);
+    return recordingTags.readTags(this.#services.store, recording.id);
+  }
+
+  /** Replaces the tags of a recording, in any state. @throws {LibraryError} as `requireChangeable` */
+  setTags(viewer: Editor, id: string, tags: ReadonlySet<string>): void {
+    transact(this.#services.store, (writer) => {
+      const recording = this.requireChangeable(viewer, id);
+      recordingTags.replaceTags(writer, recording, tags);
+      this.#audit(writer, viewer, "recordings.tag", id, { tags: String(tags.size) });
+    });
   }
 
   /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */

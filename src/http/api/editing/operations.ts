@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { editing, transcriptionSchema } from "../../../api-contract/index.ts";
 import type { Operation } from "../../shared/operations.ts";
-import { pageQuery } from "../../shared/query.ts";
+import { pageQuery, searchQuery } from "../../shared/query.ts";
 
 const noQuery = Type.Object({});
 const comparisonQuery = Type.Composite([
@@ -118,6 +118,28 @@ export const editingOperations = {
     query: noQuery,
     body: editing.voiceNameSchema,
     response: editing.voicesSchema,
+  },
+  getTags: {
+    method: "GET",
+    path: "/transcriptions/:id/tags",
+    scope: "transcriptions:read",
+    query: noQuery,
+    response: editing.tagsSchema,
+  },
+  setTags: {
+    method: "PUT",
+    path: "/transcriptions/:id/tags",
+    scope: "transcriptions:edit",
+    query: noQuery,
+    body: editing.tagsSchema,
+    response: editing.tagsSchema,
+  },
+  searchTranscriptions: {
+    method: "GET",
+    path: "/search",
+    scope: "transcriptions:read",
+    query: searchQuery,
+    response: editing.foundPageSchema,
   },
   deleteVoice: { method: "DELETE", path: "/voices/:voice", scope: "transcriptions:edit", query: noQuery },
 } as const satisfies Record<string, Operation>;

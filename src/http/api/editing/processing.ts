@@ -3,8 +3,8 @@ import { type editing, timestamp, toProgress } from "../../../api-contract/index
 import type { Settings } from "../../../config/index.ts";
 import type { Recording } from "../../../database/index.ts";
 import type { Hints } from "../../../text/index.ts";
-import type { CompatModels } from "../../compat/index.ts";
 import { invalidField } from "../../shared/errors.ts";
+import type { UsableModels } from "../../shared/usable-models.ts";
 import { hintsOf, languageOf } from "../create-fields.ts";
 import { addRecordingRoute } from "../operations.ts";
 import { addEditRoute, type EditServices } from "./edit-route.ts";
@@ -12,7 +12,7 @@ import { editingOperations } from "./operations.ts";
 
 export interface ProcessingServices extends EditServices {
   readonly limits: () => Settings["limits"];
-  readonly models: CompatModels;
+  readonly models: UsableModels;
 }
 
 type Choice = Parameters<EditServices["library"]["processAgain"]>[2];

@@ -3,6 +3,7 @@ import { timestamp, toSegment } from "../../../api-contract/index.ts";
 import type { Recording } from "../../../database/index.ts";
 import { ExportQueue } from "../../../exports/index.ts";
 import { type KeyHolder, LibraryError } from "../../../library/index.ts";
+import type { SearchIndexer } from "../../../search/index.ts";
 import { speakerLabel } from "../../../transcripts/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { notFound } from "../../shared/errors.ts";
@@ -14,15 +15,14 @@ import { editingOperations } from "./operations.ts";
 import { preconditionFailed, requireRevision } from "./preconditions.ts";
 
 interface RevisionServices extends EditServices {
-  /** Called with a recording whose transcript was restored, and whose new texts may lack in the search index. */
-  readonly onReplaced: (recordingId: string) => void;
+  readonly searchIndexer: Pick<SearchIndexer, "add">;
 }
 
 const isNumber = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
 /** Adds the routes that list, read, compare and restore the revisions of a transcript. */
 export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): void {
-  const { store, library, onReplaced } = services;
+  const { store, library, searchIndexer } = services;
   // An earlier state of a transcript has all of it in memory.
   const states = new ExportQueue(1);
 
@@ -109,7 +109,8 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         const answer = {
           revision: await restoring.catch((error) => throwIfChanged(error, viewer, recording, expected)),
         };
-        onReplaced(recording.id);
+        // The new texts may lack in the index.
+        searchIndexer.add(recording.id);
         call.store(answer);
         return answer;
       },

@@ -5,14 +5,14 @@ import { addEditRoute } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
 import { addProcessingRoutes, type ProcessingServices } from "./processing.ts";
 import { addRevisionRoutes } from "./revisions.ts";
+import { addSearchRoute, type SearchServices } from "./search.ts";
 import { addSegmentRoutes } from "./segments.ts";
 import { addSpeakerRoutes } from "./speakers.ts";
+import { addTagRoutes } from "./tags.ts";
 import { addVoiceRoutes } from "./voices.ts";
 
-export interface EditingServices extends ProcessingServices {
+export interface EditingServices extends ProcessingServices, SearchServices {
   readonly queue: Pick<RecordingQueue, "followCommands">;
-  /** Called with a recording whose transcript was restored, and whose new texts may lack in the search index. */
-  readonly onReplaced: (recordingId: string) => void;
 }
 
 /** Adds the routes that change recordings and transcripts. */
@@ -23,6 +23,8 @@ export function addEditingRoutes(api: AnyElysia, services: EditingServices): voi
   addRevisionRoutes(api, services);
   addProcessingRoutes(api, services);
   addVoiceRoutes(api, services);
+  addTagRoutes(api, services);
+  addSearchRoute(api, services);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from "openapi-types";
 import type { Operation } from "../../shared/operations.ts";
 import { editingOperations } from "../editing/operations.ts";
 import { apiHeaders, type HeaderName, parameter } from "./components.ts";
-import { queuedExample } from "./examples.ts";
+import { completedExample, queuedExample } from "./examples.ts";
 import type { OperationText } from "./operation-text.ts";
 import { refer } from "./schemas.ts";
 import { toOpenApi } from "./to-openapi.ts";
@@ -246,5 +246,44 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
     parameters: [parameter("VoiceId")],
     success: { 204: { description: "The voice is deleted.", headers: apiHeaders() } },
     errors: ["RecordingForbidden", "NotFound"],
+  },
+  getTags: {
+    summary: "Get the tags of a recording",
+    description: "The tags of a recording, sorted.",
+    ...json(editingOperations.getTags, "The tags.", { tags: ["2026", "board"] }, { headers: [] }),
+    errors: [...ofTranscript],
+  },
+  setTags: {
+    summary: "Replace the tags of a recording",
+    description:
+      "Replaces all tags of a recording, whatever its status; an empty list removes them. `GET /transcriptions` accepts a tag, " +
+      "too: `tag=board`.",
+    ...json(editingOperations.setTags, "The tags.", { tags: ["2026", "board"] }, { headers: [] }),
+    errors: [...ofChange],
+  },
+  searchTranscriptions: {
+    summary: "Search in transcripts",
+    description:
+      "Recordings whose transcript or name has the searched words, newest first: those of the key's workspace, or all of the " +
+      "account. Upper and lower case and accents don't matter.",
+    ...json(
+      editingOperations.searchTranscriptions,
+      "A page.",
+      {
+        data: [
+          {
+            transcription: { ...completedExample, progress: { step: null } },
+            tags: ["board"],
+            hits: [{ index: 3, start: 12.5, text: "The annual budget.", marks: [{ from: 4, to: 10 }] }],
+            has_more_hits: false,
+          },
+        ],
+        has_more: false,
+        next_cursor: "",
+        is_partial: false,
+      },
+      { headers: [] },
+    ),
+    errors: ["ScopeForbidden", "InvalidRequest"],
   },
 };
