@@ -53,7 +53,10 @@ export const speakerNamesSchema = Type.Object(
 /** Body of a request that merges two speakers. */
 export const speakerMergeSchema = Type.Object(
   {
-    from: Type.String({ ...speaker, documented: { description: "The speaker who disappears.", example: "C" } }),
+    speaker: Type.String({
+      ...speaker,
+      documented: { description: "The speaker who disappears.", example: "C" },
+    }),
     into: Type.String({ ...speaker, documented: { description: "The speaker who gets the segments.", example: "A" } }),
   },
   { description: "Two speakers who are the same person." },
@@ -103,7 +106,7 @@ export type Corrections = Static<typeof correctionsSchema>;
 /** The outcome of a request that changes a transcript. */
 export const correctedSchema = Type.Object({ revision }, { description: "The latest revision after a change." });
 
-const spliceSchema = Type.Object({
+export const spliceSchema = Type.Object({
   index: Type.Integer({ minimum: 0, description: "Where the segments begin, after the splices before this one." }),
   removed: Type.Integer({ minimum: 0, description: "Number of segments that are gone." }),
   segments: Type.Array(segmentSchema, { description: "The segments in their place." }),
@@ -151,7 +154,7 @@ export const revisionSegmentsSchema = Type.Composite(
   { description: "Segments of the transcript as it was after a revision." },
 );
 
-const comparedSchema = Type.Object(
+export const comparedSchema = Type.Object(
   {
     start: Type.Number({ minimum: 0, description: "Seconds from the beginning." }),
     speaker: Type.String({ description: "Letter of the speaker, in the order of this revision's speakers." }),
@@ -160,21 +163,24 @@ const comparedSchema = Type.Object(
   { description: "A segment in a comparison." },
 );
 
+export const differenceSchema = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: "Index in the later transcript." }),
+    before: Type.Array(comparedSchema, { description: "The segments after the revision." }),
+    after: Type.Array(comparedSchema, { description: "The segments in the later transcript." }),
+  },
+  { description: "A part of a transcript that differs." },
+);
+
 export const comparisonSchema = Type.Object(
   {
-    data: Type.Array(
-      Type.Object({
-        index: Type.Integer({ minimum: 0, description: "Index in the latest transcript." }),
-        before: Type.Array(comparedSchema, { description: "The segments after the revision." }),
-        after: Type.Array(comparedSchema, { description: "The latest segments." }),
-      }),
-    ),
+    data: Type.Array(differenceSchema),
     total: Type.Integer({ minimum: 0, description: "Number of differences in the whole transcript." }),
     has_more: Type.Boolean({ description: "Whether there is a next page." }),
     next_cursor: Type.String({ description: "Send it as `cursor` for the next page. Empty on the last." }),
     revision,
   },
-  { description: "Differences between the transcript after a revision and the latest." },
+  { description: "Differences between the transcript after a revision and a later one." },
 );
 
 /** The state of a recording's processing again. */
@@ -285,8 +291,8 @@ export const tagsSchema = Type.Object(
 );
 export type Tags = Static<typeof tagsSchema>;
 
-const markSchema = Type.Object(
-  { from: Type.Integer({ minimum: 0 }), to: Type.Integer({ minimum: 0 }) },
+export const markSchema = Type.Object(
+  { start: Type.Integer({ minimum: 0 }), end: Type.Integer({ minimum: 0 }) },
   { description: "A part of a text, in UTF-16 code units." },
 );
 

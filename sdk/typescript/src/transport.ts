@@ -55,6 +55,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly form?: object;
+  /** Sent as JSON. */
+  readonly body?: object;
 }
 
 /** A downloaded file. */
@@ -171,7 +173,8 @@ export class Transport {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { signal, onPause } = call;
-    const isRepeatable = request.method !== "POST" || request.headers?.["Idempotency-Key"] !== undefined;
+    const isOnce = request.method === "POST" || request.method === "PATCH";
+    const isRepeatable = !isOnce || request.headers?.["Idempotency-Key"] !== undefined;
     const form = request.form === undefined ? null : new MultipartForm(request.form, await randomId());
     const backoff = new Backoff(this.clock, this.#retrySeconds, this.#waitsForLimits);
     const timeoutSeconds = Math.max(minSeconds, call.timeoutSeconds ?? this.timeoutSeconds);
@@ -253,7 +256,7 @@ export class Transport {
         headers: this.#headersOf(request, form),
         signal,
         // A redirect could send the key and the recording to another server.
-        ...(form === null ? { redirect: "manual" } : { ...STREAMED, body: form.body }),
+        ...(form === null ? { redirect: "manual", body: jsonOf(request) } : { ...STREAMED, body: form.body }),
       } as RequestInit);
       if (!response.ok && response.status !== 304) throw await this.refusalOf(response);
       return await read(response);
@@ -295,7 +298,7 @@ export class Transport {
     return `${this.#baseUrl}${path}${values.length > 0 ? `?${new URLSearchParams(Object.fromEntries(values))}` : ""}`;
   }
 
-  #headersOf({ headers = {} }: ApiRequest, form: FormBody | null): Record<string, string> {
+  #headersOf({ headers = {}, body }: ApiRequest, form: FormBody | null): Record<string, string> {
     const own = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     const isStream = form !== null && !(form.body instanceof Blob);
     return {
@@ -303,6 +306,7 @@ export class Transport {
       Accept: "application/json, */*",
       Authorization: `Bearer ${this.#key}`,
       "User-Agent": `transcribe-sdk-typescript/${version}`,
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...(form === null ? {} : { "Content-Type": form.contentType }),
       ...(isStream ? { "Content-Length": String(form.sizeBytes) } : {}),
       ...(form === null || form.digest === null ? {} : { "Content-Digest": form.digest }),
@@ -327,9 +331,14 @@ export class Transport {
       requestId: headers.get("x-request-id"),
       errors: errorsOf(envelope.errors),
       required: envelope.required ?? null,
+      changes: envelope.changes ?? null,
       retryAfterSeconds: secondsOf(headers.get("retry-after")),
     });
   }
+}
+
+function jsonOf({ body }: ApiRequest): string | null {
+  return body === undefined ? null : JSON.stringify(body);
 }
 
 /** Parses an answer as JSON; returns null if it is not JSON. */

@@ -15,7 +15,7 @@ const ofWorkspace = { workspaceId: workspace.id };
 /** Valid bodies of the operations that have one, and the revision that they change. */
 const bodies: Readonly<Record<string, object>> = {
   nameSpeakers: { names: { A: "Ada" } },
-  mergeSpeakers: { from: "B", into: "A" },
+  mergeSpeakers: { speaker: "B", into: "A" },
   setTags: { tags: ["board"] },
   correctSegments: { corrections: [{ index: 0, text: "Changed." }] },
 };

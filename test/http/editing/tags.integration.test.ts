@@ -122,7 +122,7 @@ describe("GET /search", () => {
         transcription: { id, status: "completed", progress: { step: null } },
         tags: ["board"],
         hits: [
-          { index: 0, start: 0, text: "The annual budget.", marks: [{ from: 11, to: 17 }] },
+          { index: 0, start: 0, text: "The annual budget.", marks: [{ start: 11, end: 17 }] },
           { index: 2, start: 2 },
         ],
         has_more_hits: false,

@@ -164,15 +164,17 @@ describe("the speakers of a transcript", () => {
   test("are merged as a revision", async () => {
     const { path, segments } = enter();
     const merge = (body: object, revision?: number) => editor.send("POST", `${path}/speakers/merge`, body, revision);
-    expect(await refusalOf(await merge({ from: "B", into: "A" }))).toBe("428 precondition_required");
-    expect(await invalid(await merge({ from: "B", into: "B" }, 0))).toStartWith("422 into:");
-    expect(await invalid(await merge({ from: "D", into: "A" }, 0))).toBe("422 from: The transcript has no speaker D.");
-    expect(await invalid(await merge({ from: "B" }, 0))).toBe(
+    expect(await refusalOf(await merge({ speaker: "B", into: "A" }))).toBe("428 precondition_required");
+    expect(await invalid(await merge({ speaker: "B", into: "B" }, 0))).toStartWith("422 into:");
+    expect(await invalid(await merge({ speaker: "D", into: "A" }, 0))).toBe(
+      "422 speaker: The transcript has no speaker D.",
+    );
+    expect(await invalid(await merge({ speaker: "B" }, 0))).toBe(
       "422 into: It must be the letter of a speaker, such as A.",
     );
-    expect(await revisionOf(await merge({ from: "B", into: "A" }, 0))).toBe(1);
+    expect(await revisionOf(await merge({ speaker: "B", into: "A" }, 0))).toBe(1);
     expect(await segments()).toEqual(texts.map((text) => `A ${text}`));
-    expect(await refusalOf(await merge({ from: "B", into: "A" }, 0))).toBe("412 precondition_failed");
+    expect(await refusalOf(await merge({ speaker: "B", into: "A" }, 0))).toBe("412 precondition_failed");
   });
 });
 
@@ -209,7 +211,7 @@ describe("the revisions of a transcript", () => {
     expect(await shown(0)).toEqual(texts);
     expect(await shown(1)).toEqual(["We met in July.", "Yes, we did.", "And then he left."]);
     expect(await shown(3)).toEqual(["We met in July.", "And then he left."]);
-    const compared = await editor.read<{ total: number; data: unknown[] }>(`${path}/revisions/0/comparison?with=1`);
+    const compared = await editor.read<{ total: number; data: unknown[] }>(`${path}/revisions/0/comparison?other=1`);
     expect(compared).toMatchObject({
       total: 1,
       revision: 1,
@@ -217,7 +219,7 @@ describe("the revisions of a transcript", () => {
     });
     expect(await editor.read(`${path}/revisions/2/comparison`)).toMatchObject({ total: 1, revision: 3 });
     expect(await invalid(await client.fetch(`${path}/revisions/9`))).toStartWith("422 number: This revision");
-    expect(await invalid(await client.fetch(`${path}/revisions/0/comparison?with=9`))).toStartWith("422 number:");
+    expect(await invalid(await client.fetch(`${path}/revisions/0/comparison?other=9`))).toStartWith("422 number:");
     for (const number of ["x", "-1", "1.5", "01"]) {
       expect(await refusalOf(await client.fetch(`${path}/revisions/${number}`))).toBe("404 not_found");
     }

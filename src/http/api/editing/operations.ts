@@ -7,7 +7,7 @@ const noQuery = Type.Object({});
 const comparisonQuery = Type.Composite([
   pageQuery(1000, 100),
   Type.Object({
-    with: Type.Optional(
+    other: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 1_000_000_000,

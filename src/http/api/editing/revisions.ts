@@ -73,7 +73,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
       viewer.account.id,
       async () => {
         const { revision } = library.transcript(viewer, recording.id);
-        const compared = await library.compare(viewer, recording.id, number, query.with ?? revision);
+        const compared = await library.compare(viewer, recording.id, number, query.other ?? revision);
         const { differences, speakersBefore, speakersAfter } = compared;
         const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]) =>
           segments.map(({ startMilliseconds, speaker, text }) => ({
@@ -91,7 +91,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
           total: differences.length,
           has_more,
           next_cursor: has_more ? encodeCursor("d", String(reached)) : "",
-          revision: query.with ?? revision,
+          revision: query.other ?? revision,
         };
       },
       request.signal,

@@ -41,7 +41,7 @@ export function addSearchRoute(api: AnyElysia, { store, library, searchIndexer }
               .toSorted((a, b) => a.index - b.index)
               .map(({ index, text, startMilliseconds }) => {
                 const snippet = snippetOf(text, search.marksIn(text));
-                const marks = snippet.marks.map(([from, to]) => ({ from, to }));
+                const marks = snippet.marks.map(([start, end]) => ({ start, end }));
                 return { index, start: startMilliseconds / 1000, text: snippet.text, marks };
               });
             return {

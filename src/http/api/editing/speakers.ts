@@ -44,9 +44,9 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
     const { request, viewer, recording, body } = call;
     const transcript = library.transcript(viewer, recording);
     const expected = requireRevision(request, transcript, viewer, store);
-    const from = requireSpeaker(transcript, body.from, "from");
+    const from = requireSpeaker(transcript, body.speaker, "speaker");
     const into = requireSpeaker(transcript, body.into, "into");
-    if (from === into) throw invalidField("into", "It must be another speaker than `from`.");
+    if (from === into) throw invalidField("into", "It must be another speaker.");
     const origin = { editor: crypto.randomUUID(), sequence: 0, seen: expected, expected };
     let answer = { revision: expected };
     library.correct(viewer, recording.id, { action: "merge_speakers", from, into }, origin, (writer, { number }) => {

@@ -165,7 +165,7 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
   compareRevision: {
     summary: "Compare revisions",
     description:
-      "The differences between the transcript after a revision and the latest, or the one of `with`, in pages.",
+      "The differences between the transcript after a revision and the latest, or the one of `other`, in pages.",
     parameters: [parameter("RevisionNumber")],
     ...json(
       editingOperations.compareRevision,
@@ -274,7 +274,7 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
           {
             transcription: { ...completedExample, progress: { step: null } },
             tags: ["board"],
-            hits: [{ index: 3, start: 12.5, text: "The annual budget.", marks: [{ from: 4, to: 10 }] }],
+            hits: [{ index: 3, start: 12.5, text: "The annual budget.", marks: [{ start: 11, end: 17 }] }],
             has_more_hits: false,
           },
         ],
