@@ -38,6 +38,7 @@ export const speakerNamesSchema = Type.Object(
       Type.String({ pattern: letter }),
       Type.Union([Type.String({ maxLength: MAX_NAME_CHARACTERS }), Type.Null()]),
       {
+        additionalProperties: false,
         description: `an object that has the letters of speakers with their names, of at most ${MAX_NAME_CHARACTERS} characters, or null`,
         documented: {
           description:

@@ -139,7 +139,7 @@ describe("PATCH /transcriptions/{id}/segments", () => {
 describe("the speakers of a transcript", () => {
   test("are listed with the names that a client gives and removes", async () => {
     const { id, path } = enter();
-    const rename = (names: object, revision?: number) => editor.send("PATCH", `${path}/speakers`, { names }, revision);
+    const rename = (names: unknown, revision?: number) => editor.send("PATCH", `${path}/speakers`, { names }, revision);
     expect(await editor.read(`${path}/speakers`)).toEqual({
       revision: 0,
       data: [
@@ -157,6 +157,9 @@ describe("the speakers of a transcript", () => {
     expect(entry?.details).not.toContain("Ada");
     expect(await invalid(await rename({ C: "Eve" }))).toBe("422 names: The transcript has no speaker C.");
     expect(await invalid(await rename({ A: "x".repeat(101) }))).toStartWith("422 names: It must be an object");
+    for (const names of [{ k: { a: 1 } }, { A: 1 }, { ABC: "Eve" }, { a: "Eve" }, ["Eve"], "Eve"]) {
+      expect(await invalid(await rename(names))).toStartWith("422 names: It must be an object");
+    }
     expect(await refusalOf(await rename({ A: "Eve" }, 7))).toBe("412 precondition_failed");
     expect((await client.segments(id)).map(({ speaker }) => speaker)).toEqual(["A", "B", "A"]);
   });
