@@ -23,7 +23,7 @@ const catalogue = {
   bad_request: {
     status: 400,
     meaning:
-      "The body is not multipart/form-data, or not JSON where JSON is expected, is malformed from its start, or arrives too slowly. On every path: the `Host` " +
+      "The body is not multipart/form-data, is malformed from its start, or arrives too slowly. On every path: the `Host` " +
       "is not one of the server's names, there are two `Host` headers, or the path has dot segments.",
     advice: fixRequest,
     message: "Send the recording as multipart/form-data.",
@@ -67,8 +67,7 @@ const catalogue = {
   },
   workspace_scope_mismatch: {
     status: 403,
-    meaning:
-      "The recording belongs to this account, but not to the key's workspace. Or: voices belong to no workspace.",
+    meaning: "The recording belongs to this account, but not to the key's workspace.",
     advice: "Use a key of the recording's workspace.",
     message: "This key is pinned to another workspace.",
   },

@@ -27,7 +27,7 @@ export function openApiDocument(limits: Settings["limits"], attributions: readon
         name: "Editing",
         description:
           "Changes of recordings and transcripts, beyond version 1. A key has the scope `transcriptions:edit` only if it was " +
-          "created with it.",
+          "created with it. Bodies are JSON of at most 1 MiB; another one is 400 `bad_request`.",
       },
       {
         name: "OpenAI",
