@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { scopes } from "../../../src/keys/index.ts";
-import { enterSaid } from "../../http/editing/editor.ts";
+import { enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 
 setDefaultTimeout(120_000);

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { editingOperations } from "../../../src/http/api/editing/operations.ts";
 import { type Scope, scopes } from "../../../src/keys/index.ts";
+import { Editor, enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
-import { Editor, enterSaid } from "./editor.ts";
 
 const server = new ApiServer({ recordingsPerAccount: 1000 });
 afterAll(() => server[Symbol.dispose]());
@@ -27,7 +27,7 @@ for (const [name, { method, path, scope }] of ofRecording) {
     const enter = () => {
       if (name === "cancelTranscription") return server.enterQueued(accountId, ofWorkspace);
       const id = enterSaid(server, accountId, ["Good morning.", "Yes."], ofWorkspace);
-      writeFileSync(server.dataDirectory.audio.pathOf(id), "audio");
+      writeFileSync(server.dataDirectory.localAudio.pathOf(id), "audio");
       return id;
     };
     const send = (by: Editor, id: string, headers: Record<string, string> = {}) => {

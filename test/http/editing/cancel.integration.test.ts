@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { bodyOf } from "../../../harness/client.ts";
 import { transcriptionContract } from "../../../harness/contract.ts";
 import { readAudit } from "../../../src/accounts/index.ts";
+import { Editor } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
-import { Editor } from "./editor.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readAudit } from "../../../src/accounts/index.ts";
+import { Editor, enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
-import { Editor, enterSaid } from "./editor.ts";
 
 const server = new ApiServer({ recordingsPerAccount: 2 });
 afterAll(() => server[Symbol.dispose]());
@@ -10,7 +10,7 @@ afterAll(() => server[Symbol.dispose]());
 const enter = async (account: string, values: Parameters<typeof enterSaid>[3] = {}) => {
   const editor = new Editor(server, account);
   const id = enterSaid(server, editor.client.accountId, ["Good morning."], values);
-  await Bun.write(server.dataDirectory.audio.pathOf(id), "audio");
+  await Bun.write(server.dataDirectory.localAudio.pathOf(id), "audio");
   const path = `/transcriptions/${id}/process`;
   const process = (body?: object) => editor.send("POST", path, body);
   return { id, editor, path, process };

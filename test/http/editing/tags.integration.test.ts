@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { bodyOf } from "../../../harness/client.ts";
 import { readAudit } from "../../../src/accounts/index.ts";
 import { editing, transcriptionPageSchema } from "../../../src/api-contract/index.ts";
+import { Editor, enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
-import { Editor, enterSaid } from "./editor.ts";
 
 const server = new ApiServer({ recordingsPerAccount: 1000 });
 afterAll(() => server[Symbol.dispose]());

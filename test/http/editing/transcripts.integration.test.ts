@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readAudit } from "../../../src/accounts/index.ts";
 import { MAX_CORRECTIONS } from "../../../src/api-contract/editing.ts";
+import { Editor, enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
-import { Editor, enterSaid } from "./editor.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readAudit } from "../../../src/accounts/index.ts";
 import { editingOperations } from "../../../src/http/api/editing/operations.ts";
+import { Editor } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
 import { refusalOf } from "../../support/secrets.ts";
 import { VoiceAccount, voiceOf } from "../../support/voices.ts";
-import { Editor } from "./editor.ts";
 
 const server = new ApiServer();
 afterAll(() => server[Symbol.dispose]());

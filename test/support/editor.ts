@@ -1,8 +1,8 @@
-import { newRecording } from "../../../harness/new-recording.ts";
-import { scopes } from "../../../src/keys/index.ts";
-import { newRecordingId } from "../../../src/recordings/index.ts";
-import { said } from "../../support/console.ts";
-import type { ApiServer, KeyClient } from "../../support/http.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { scopes } from "../../src/keys/index.ts";
+import { newRecordingId } from "../../src/recordings/index.ts";
+import { said } from "./console.ts";
+import type { ApiServer, KeyClient } from "./http.ts";
 
 /** Requests of a client whose key has all scopes. */
 export class Editor {
