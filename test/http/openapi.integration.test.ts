@@ -116,9 +116,9 @@ const beyond: typeof contract = {
     errors: { ...ofChange, 409: ["transcription_has_ended", ...idempotency] },
   },
   "GET /transcriptions/{id}/speakers": { success: ["200"], errors: { ...readable, ...unready } },
-  "PATCH /transcriptions/{id}/speakers": { success: ["200"], errors: { ...ofChange, ...editConflict, ...stale } },
+  "PATCH /transcriptions/{id}/speakers": { success: ["200"], errors: { ...ofChange, ...unready, ...stale } },
   "POST /transcriptions/{id}/speakers/merge": { success: ["200"], errors: revisioned },
-  "PATCH /transcriptions/{id}/segments": { success: ["200"], errors: revisioned },
+  "POST /transcriptions/{id}/corrections": { success: ["200"], errors: revisioned },
   "GET /transcriptions/{id}/revisions": { success: ["200"], errors: { ...readable, ...unready, ...invalid } },
   "GET /transcriptions/{id}/revisions/{number}": { success: ["200"], errors: { ...readable, ...unready, ...invalid } },
   "GET /transcriptions/{id}/revisions/{number}/comparison": {
@@ -141,7 +141,7 @@ const beyond: typeof contract = {
   "PUT /transcriptions/{id}/tags": { success: ["200"], errors: ofChange },
   "GET /search": { success: ["200"], errors: { 403: scoped, ...invalid } },
   "GET /voices": { success: ["200"], errors: { 403: ofRecording } },
-  "PATCH /voices/{voice}": { success: ["200"], errors: { ...ofChange, 409: idempotency } },
+  "PUT /voices/{voice}": { success: ["200"], errors: ofChange },
   "DELETE /voices/{voice}": { success: ["204"], errors: readable },
   "GET /transcriptions/{id}/exports/{format}": {
     success: ["200", "304"],

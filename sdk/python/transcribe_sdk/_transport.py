@@ -48,8 +48,7 @@ class Request:
 
     @property
     def is_repeatable(self) -> bool:
-        is_once = self.method in ("POST", "PATCH")
-        return not is_once or self.headers.get("Idempotency-Key") is not None
+        return self.method != "POST" or self.headers.get("Idempotency-Key") is not None
 
 
 @dataclass(frozen=True)

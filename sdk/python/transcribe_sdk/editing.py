@@ -46,7 +46,7 @@ class Editing:
 
     def name_speakers(self, id: str, names: Dict[str, Optional[str]]) -> Speakers:
         """Names speakers, by their letters; None removes a name."""
-        return self._operations.name_speakers(id, {"names": names}, idempotency_key=_key())
+        return self._operations.name_speakers(id, {"names": names})
 
     def merge_speakers(self, id: str, revision: int, *, speaker: str, into: str) -> int:
         """Assigns all segments of a speaker to another one.

@@ -206,44 +206,6 @@ class Operations:
         )
         return cast(SegmentPage, self._transport.json(request, stop))
 
-    def correct_segments(
-        self,
-        id: str,
-        body: Corrections,
-        *,
-        if_match: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
-        request_id: Optional[str] = None,
-        stop: Stop = NO_STOP,
-    ) -> Corrected:
-        """Correct segments.
-
-        if_match: ETag of the revision that you have read: its number in quotes. If the transcript
-        has another one by now, the answer is 412 with what was changed. Without it, 428.
-        idempotency_key: Identifies this request, so that it is executed once however often it is
-        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
-        characters.
-        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
-        Anything else is replaced by a new id.
-        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
-        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
-        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
-        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
-        `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`,
-        `internal_error`.
-        """
-        request = Request(
-            method="PATCH",
-            path=f"/transcriptions/{quote(str(id), safe='')}/segments",
-            headers={
-                "If-Match": if_match,
-                "Idempotency-Key": idempotency_key,
-                "X-Request-Id": request_id,
-            },
-            body=body,
-        )
-        return cast(Corrected, self._transport.json(request, stop))
-
     def export_transcription(
         self,
         id: str,
@@ -363,7 +325,6 @@ class Operations:
         body: SpeakerNames,
         *,
         if_match: Optional[str] = None,
-        idempotency_key: Optional[str] = None,
         request_id: Optional[str] = None,
         stop: Stop = NO_STOP,
     ) -> Speakers:
@@ -371,23 +332,19 @@ class Operations:
 
         if_match: ETag of the revision that you have read. If the transcript has another one by now,
         the answer is 412.
-        idempotency_key: Identifies this request, so that it is executed once however often it is
-        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
-        characters.
         request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
         Anything else is replaced by a new id.
         Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
         `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
         `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
-        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
-        `file_too_large`, `validation_failed`, `rate_limited`, `internal_error`.
+        `precondition_failed`, `file_too_large`, `validation_failed`, `rate_limited`,
+        `internal_error`.
         """
         request = Request(
             method="PATCH",
             path=f"/transcriptions/{quote(str(id), safe='')}/speakers",
             headers={
                 "If-Match": if_match,
-                "Idempotency-Key": idempotency_key,
                 "X-Request-Id": request_id,
             },
             body=body,
@@ -423,6 +380,44 @@ class Operations:
         request = Request(
             method="POST",
             path=f"/transcriptions/{quote(str(id), safe='')}/speakers/merge",
+            headers={
+                "If-Match": if_match,
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Corrected, self._transport.json(request, stop))
+
+    def correct_segments(
+        self,
+        id: str,
+        body: Corrections,
+        *,
+        if_match: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Corrected:
+        """Correct segments.
+
+        if_match: ETag of the revision that you have read: its number in quotes. If the transcript
+        has another one by now, the answer is 412 with what was changed. Without it, 428.
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
+        `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/corrections",
             headers={
                 "If-Match": if_match,
                 "Idempotency-Key": idempotency_key,
@@ -663,28 +658,22 @@ class Operations:
         voice: str,
         body: VoiceName,
         *,
-        idempotency_key: Optional[str] = None,
         request_id: Optional[str] = None,
         stop: Stop = NO_STOP,
     ) -> Voices:
         """Rename a voice.
 
-        idempotency_key: Identifies this request, so that it is executed once however often it is
-        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
-        characters.
         request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
         Anything else is replaced by a new id.
         Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
         `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
-        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `idempotency_key_reused`,
-        `idempotency_request_in_progress`, `file_too_large`, `validation_failed`, `rate_limited`,
-        `internal_error`.
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `file_too_large`,
+        `validation_failed`, `rate_limited`, `internal_error`.
         """
         request = Request(
-            method="PATCH",
+            method="PUT",
             path=f"/voices/{quote(str(voice), safe='')}",
             headers={
-                "Idempotency-Key": idempotency_key,
                 "X-Request-Id": request_id,
             },
             body=body,

@@ -213,38 +213,6 @@ class SegmentPage(TypedDict):
     """Send it as `cursor` for the next page. Empty on the last."""
 
 
-class _SegmentCorrection(TypedDict):
-    index: int
-    """The segment's `index`, in the revision of `If-Match`."""
-
-
-class SegmentCorrection(_SegmentCorrection, total=False):
-    """A new text or another speaker of a segment, or both."""
-
-    text: str
-    """The new text. An empty one removes the segment. Words keep their times as far as possible."""
-    speaker: str
-    """The speaker, who is certain from then on. `new`: one more speaker, the same in the whole
-    request.
-    """
-
-
-class Corrections(TypedDict):
-    """Corrections of segments, which become one revision."""
-
-    corrections: List[SegmentCorrection]
-    """Corrections of 1 to 100 segments, each once. All are made, or none."""
-
-
-class Corrected(TypedDict):
-    """The latest revision after a change."""
-
-    revision: int
-    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
-    `If-Match: "N"`.
-    """
-
-
 ExportFormat = Literal[
     "txt",
     "srt",
@@ -309,6 +277,38 @@ class SpeakerMerge(TypedDict):
     """The speaker who disappears."""
     into: str
     """The speaker who gets the segments."""
+
+
+class Corrected(TypedDict):
+    """The latest revision after a change."""
+
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+
+
+class _SegmentCorrection(TypedDict):
+    index: int
+    """The segment's `index`, in the revision of `If-Match`."""
+
+
+class SegmentCorrection(_SegmentCorrection, total=False):
+    """A new text or another speaker of a segment, or both."""
+
+    text: str
+    """The new text. An empty one removes the segment. Words keep their times as far as possible."""
+    speaker: str
+    """The speaker, who is certain from then on. `new`: one more speaker, the same in the whole
+    request.
+    """
+
+
+class Corrections(TypedDict):
+    """Corrections of segments, which become one revision."""
+
+    corrections: List[SegmentCorrection]
+    """Corrections of 1 to 100 segments, each once. All are made, or none."""
 
 
 RevisionAction = Literal[

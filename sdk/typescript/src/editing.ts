@@ -45,8 +45,8 @@ export class Editing {
   }
 
   /** Names speakers, by their letters; null removes a name. */
-  async nameSpeakers(id: string, names: Record<string, string | null>, call: CallOptions = {}): Promise<Speakers> {
-    return this.#operations.nameSpeakers(id, { names }, { idempotency_key: await randomId() }, call);
+  nameSpeakers(id: string, names: Record<string, string | null>, call: CallOptions = {}): Promise<Speakers> {
+    return this.#operations.nameSpeakers(id, { names }, {}, call);
   }
 
   /**

@@ -177,35 +177,6 @@ export class Operations {
   }
 
   /**
-   * Correct segments.
-   *
-   * Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
-   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
-   * `transcription_is_not_ready`, `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
-   * `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`, `internal_error`.
-   */
-  correctSegments(
-    id: string,
-    body: Corrections,
-    parameters: CorrectSegmentsParameters = {},
-    call: CallOptions = {},
-  ): Promise<Corrected> {
-    return this.#transport.json<Corrected>(
-      {
-        method: "PATCH",
-        path: `/transcriptions/${encodeURIComponent(id)}/segments`,
-        headers: {
-          "If-Match": parameters.if_match,
-          "Idempotency-Key": parameters.idempotency_key,
-          "X-Request-Id": parameters.request_id,
-        },
-        body,
-      },
-      call,
-    );
-  }
-
-  /**
    * Download the transcript.
    *
    * Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
@@ -291,8 +262,8 @@ export class Operations {
    *
    * Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
    * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
-   * `transcription_is_not_ready`, `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
-   * `file_too_large`, `validation_failed`, `rate_limited`, `internal_error`.
+   * `transcription_is_not_ready`, `precondition_failed`, `file_too_large`, `validation_failed`, `rate_limited`,
+   * `internal_error`.
    */
   nameSpeakers(
     id: string,
@@ -304,11 +275,7 @@ export class Operations {
       {
         method: "PATCH",
         path: `/transcriptions/${encodeURIComponent(id)}/speakers`,
-        headers: {
-          "If-Match": parameters.if_match,
-          "Idempotency-Key": parameters.idempotency_key,
-          "X-Request-Id": parameters.request_id,
-        },
+        headers: { "If-Match": parameters.if_match, "X-Request-Id": parameters.request_id },
         body,
       },
       call,
@@ -333,6 +300,35 @@ export class Operations {
       {
         method: "POST",
         path: `/transcriptions/${encodeURIComponent(id)}/speakers/merge`,
+        headers: {
+          "If-Match": parameters.if_match,
+          "Idempotency-Key": parameters.idempotency_key,
+          "X-Request-Id": parameters.request_id,
+        },
+        body,
+      },
+      call,
+    );
+  }
+
+  /**
+   * Correct segments.
+   *
+   * Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
+   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
+   * `transcription_is_not_ready`, `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
+   * `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`, `internal_error`.
+   */
+  correctSegments(
+    id: string,
+    body: Corrections,
+    parameters: CorrectSegmentsParameters = {},
+    call: CallOptions = {},
+  ): Promise<Corrected> {
+    return this.#transport.json<Corrected>(
+      {
+        method: "POST",
+        path: `/transcriptions/${encodeURIComponent(id)}/corrections`,
         headers: {
           "If-Match": parameters.if_match,
           "Idempotency-Key": parameters.idempotency_key,
@@ -506,8 +502,7 @@ export class Operations {
    *
    * Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
    * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
-   * `idempotency_key_reused`, `idempotency_request_in_progress`, `file_too_large`, `validation_failed`, `rate_limited`,
-   * `internal_error`.
+   * `file_too_large`, `validation_failed`, `rate_limited`, `internal_error`.
    */
   renameVoice(
     voice: string,
@@ -517,9 +512,9 @@ export class Operations {
   ): Promise<Voices> {
     return this.#transport.json<Voices>(
       {
-        method: "PATCH",
+        method: "PUT",
         path: `/voices/${encodeURIComponent(voice)}`,
-        headers: { "Idempotency-Key": parameters.idempotency_key, "X-Request-Id": parameters.request_id },
+        headers: { "X-Request-Id": parameters.request_id },
         body,
       },
       call,

@@ -173,8 +173,7 @@ export class Transport {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { signal, onPause } = call;
-    const isOnce = request.method === "POST" || request.method === "PATCH";
-    const isRepeatable = !isOnce || request.headers?.["Idempotency-Key"] !== undefined;
+    const isRepeatable = request.method !== "POST" || request.headers?.["Idempotency-Key"] !== undefined;
     const form = request.form === undefined ? null : new MultipartForm(request.form, await randomId());
     const backoff = new Backoff(this.clock, this.#retrySeconds, this.#waitsForLimits);
     const timeoutSeconds = Math.max(minSeconds, call.timeoutSeconds ?? this.timeoutSeconds);

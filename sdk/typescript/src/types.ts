@@ -179,28 +179,6 @@ export interface SegmentPage {
   next_cursor: string;
 }
 
-/** A new text or another speaker of a segment, or both. */
-export interface SegmentCorrection {
-  /** The segment's `index`, in the revision of `If-Match`. */
-  index: number;
-  /** The new text. An empty one removes the segment. Words keep their times as far as possible. */
-  text?: string;
-  /** The speaker, who is certain from then on. `new`: one more speaker, the same in the whole request. */
-  speaker?: string;
-}
-
-/** Corrections of segments, which become one revision. */
-export interface Corrections {
-  /** Corrections of 1 to 100 segments, each once. All are made, or none. */
-  corrections: SegmentCorrection[];
-}
-
-/** The latest revision after a change. */
-export interface Corrected {
-  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
-  revision: number;
-}
-
 export type ExportFormat =
   | "txt"
   | "srt"
@@ -256,6 +234,28 @@ export interface SpeakerMerge {
   speaker: string;
   /** The speaker who gets the segments. */
   into: string;
+}
+
+/** The latest revision after a change. */
+export interface Corrected {
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+}
+
+/** A new text or another speaker of a segment, or both. */
+export interface SegmentCorrection {
+  /** The segment's `index`, in the revision of `If-Match`. */
+  index: number;
+  /** The new text. An empty one removes the segment. Words keep their times as far as possible. */
+  text?: string;
+  /** The speaker, who is certain from then on. `new`: one more speaker, the same in the whole request. */
+  speaker?: string;
+}
+
+/** Corrections of segments, which become one revision. */
+export interface Corrections {
+  /** Corrections of 1 to 100 segments, each once. All are made, or none. */
+  corrections: SegmentCorrection[];
 }
 
 export type RevisionAction =
@@ -609,24 +609,6 @@ export interface ListSegmentsParameters {
   request_id?: string | undefined;
 }
 
-/** Parameters of {@link Operations.correctSegments}. */
-export interface CorrectSegmentsParameters {
-  /**
-   * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
-   * is 412 with what was changed. Without it, 428.
-   */
-  if_match?: string | undefined;
-  /**
-   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
-   * stored for 24 hours. 1 to 255 visible ASCII characters.
-   */
-  idempotency_key?: string | undefined;
-  /**
-   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
-   */
-  request_id?: string | undefined;
-}
-
 /** Parameters of {@link Operations.exportTranscription}. */
 export interface ExportTranscriptionParameters {
   /** The format of the file. */
@@ -673,6 +655,19 @@ export interface NameSpeakersParameters {
   /** ETag of the revision that you have read. If the transcript has another one by now, the answer is 412. */
   if_match?: string | undefined;
   /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.mergeSpeakers}. */
+export interface MergeSpeakersParameters {
+  /**
+   * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
+   * is 412 with what was changed. Without it, 428.
+   */
+  if_match?: string | undefined;
+  /**
    * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
    * stored for 24 hours. 1 to 255 visible ASCII characters.
    */
@@ -683,8 +678,8 @@ export interface NameSpeakersParameters {
   request_id?: string | undefined;
 }
 
-/** Parameters of {@link Operations.mergeSpeakers}. */
-export interface MergeSpeakersParameters {
+/** Parameters of {@link Operations.correctSegments}. */
+export interface CorrectSegmentsParameters {
   /**
    * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
    * is 412 with what was changed. Without it, 428.
@@ -788,11 +783,6 @@ export interface ListVoicesParameters {
 
 /** Parameters of {@link Operations.renameVoice}. */
 export interface RenameVoiceParameters {
-  /**
-   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
-   * stored for 24 hours. 1 to 255 visible ASCII characters.
-   */
-  idempotency_key?: string | undefined;
   /**
    * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
    */

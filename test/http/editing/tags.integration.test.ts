@@ -144,7 +144,7 @@ describe("GET /search", () => {
     server.events.deliver();
     const corrections = [{ index: 0, text: "We met in Juli." }];
     await search(editor, { q: "june" });
-    await editor.send("PATCH", `/transcriptions/${id}/segments`, { corrections }, 0);
+    await editor.send("POST", `/transcriptions/${id}/corrections`, { corrections }, 0);
     expect((await search(editor, { q: "june" })).data).toEqual([]);
     expect((await search(editor, { q: "juli" })).data).toHaveLength(1);
     await editor.send("POST", `/transcriptions/${id}/revisions/0/restore`, undefined, 1);

@@ -22,7 +22,7 @@ const enter = () => {
     id,
     path,
     async correct(revision: number | undefined, ...corrections: object[]) {
-      return await editor.send("PATCH", `${path}/segments`, { corrections }, revision);
+      return await editor.send("POST", `${path}/corrections`, { corrections }, revision);
     },
     segments: async () => (await client.segments(id)).map(({ speaker, text }) => `${speaker} ${text}`),
   };
@@ -40,7 +40,7 @@ const invalid = async (response: Response) => {
   return `${response.status} ${field}: ${message}`;
 };
 
-describe("PATCH /transcriptions/{id}/segments", () => {
+describe("POST /transcriptions/{id}/corrections", () => {
   test("changes texts and speakers as one revision, whose author is the key", async () => {
     const { id, path, correct, segments } = enter();
     const response = await correct(
@@ -63,7 +63,7 @@ describe("PATCH /transcriptions/{id}/segments", () => {
     for (const tag of ["*", "3", 'W/"0"', '"0", "1"', '"-1"', '"99999999999"']) {
       const headers = { "If-Match": tag };
       const body = { corrections: [{ index: 0, text: "x" }] };
-      const response = await editor.send("PATCH", `${path}/segments`, body, undefined, headers);
+      const response = await editor.send("POST", `${path}/corrections`, body, undefined, headers);
       expect(await invalid(response)).toBe('422 If-Match: It must be the ETag of a revision, such as "3".');
     }
   });
@@ -122,7 +122,7 @@ describe("PATCH /transcriptions/{id}/segments", () => {
   test("refuses a body that is no JSON, no object or too long", async () => {
     const { path } = enter();
     const send = (body: string) =>
-      client.fetch(`${path}/segments`, { method: "PATCH", body, headers: { "If-Match": '"0"' } });
+      client.fetch(`${path}/corrections`, { method: "POST", body, headers: { "If-Match": '"0"' } });
     expect(await refusalOf(await send("{"))).toBe("400 bad_request");
     expect(await refusalOf(await send("[]"))).toBe("400 bad_request");
     expect(await refusalOf(await send(`"${"x".repeat(1024 * 1024)}"`))).toBe("413 file_too_large");
@@ -131,7 +131,7 @@ describe("PATCH /transcriptions/{id}/segments", () => {
   test("of a recording that has not completed is 409", async () => {
     const id = server.enterProcessing(client.accountId);
     const body = { corrections: [{ index: 0, text: "x" }] };
-    const response = await editor.send("PATCH", `/transcriptions/${id}/segments`, body, 0);
+    const response = await editor.send("POST", `/transcriptions/${id}/corrections`, body, 0);
     expect(await refusalOf(response)).toBe("409 transcription_is_not_ready");
   });
 });
@@ -262,7 +262,7 @@ describe("the revisions of a transcript", () => {
         index: from + place,
         text: `Changed ${place}.`,
       }));
-      revision = await revisionOf(await editor.send("PATCH", `${path}/segments`, { corrections }, revision));
+      revision = await revisionOf(await editor.send("POST", `${path}/corrections`, { corrections }, revision));
     }
     return { id, path, revision };
   };

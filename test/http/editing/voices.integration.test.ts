@@ -35,7 +35,7 @@ describe("the voices of an account", () => {
       enabled: true,
       data: [{ id: ada, name: "Ada", recordings: 1 }, { id: bob }],
     });
-    expect(await namesOf(await editor.send("PATCH", `/voices/${ada}`, { name: " Zoe " }))).toEqual(["Bob", "Zoe"]);
+    expect(await namesOf(await editor.send("PUT", `/voices/${ada}`, { name: " Zoe " }))).toEqual(["Bob", "Zoe"]);
     expect(readAudit(server.store, 1)).toMatchObject([
       { action: "voices.rename", actor: `key:${editor.client.keyId}`, subject: ada },
     ]);
@@ -47,7 +47,7 @@ describe("the voices of an account", () => {
   test("keep their names when another one is taken or not valid", async () => {
     const { editor, ada } = await withVoices("names");
     for (const name of ["Bob", "", " ", "a\u0007b", "x".repeat(101), 7]) {
-      expect(await refusalOf(await editor.send("PATCH", `/voices/${ada}`, { name }))).toBe("422 validation_failed");
+      expect(await refusalOf(await editor.send("PUT", `/voices/${ada}`, { name }))).toBe("422 validation_failed");
     }
     expect(await namesOf(await editor.client.fetch("/voices"))).toEqual(["Ada", "Bob"]);
   });
@@ -60,7 +60,7 @@ describe("the voices of an account", () => {
     const { ada } = await withVoices("closed");
     const stranger = new Editor(server, "stranger");
     const pinned = new Editor(server, "closed", { workspace: server.workspace("closed", "Newsroom") });
-    for (const [method, body] of [["PATCH", { name: "Eve" }], ["DELETE"]] as const) {
+    for (const [method, body] of [["PUT", { name: "Eve" }], ["DELETE"]] as const) {
       expect(await refusalOf(await stranger.send(method, `/voices/${ada}`, body))).toBe("404 not_found");
       expect(await refusalOf(await stranger.send(method, "/voices/x", body))).toBe("404 not_found");
       expect(await refusalOf(await pinned.send(method, `/voices/${ada}`, body))).toBe("403 workspace_scope_mismatch");
@@ -76,7 +76,7 @@ describe("the voices of an account", () => {
       editingOperations.deleteVoice,
     ]) {
       const usual = new Editor(server, "scopes", { scopes: ["transcriptions:write"] });
-      const body = method === "PATCH" ? { name: "Eve" } : undefined;
+      const body = method === "PUT" ? { name: "Eve" } : undefined;
       const response = await usual.send(method, path.replace(":voice", ada), body);
       expect(await response.json()).toMatchObject({ error: "insufficient_scope", required: scope });
     }

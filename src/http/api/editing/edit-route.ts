@@ -45,7 +45,7 @@ export interface EditCall<Query extends TObject, Body extends TObject> extends C
 
 /**
  * Adds the route of an operation that changes a recording, as `addChangeRoute`.
- * @param handle returns the answer; it calls `store` with the same one
+ * @param handle returns the answer; of a POST it calls `store` with the same one
  * @param status of a successful answer
  */
 export function addEditRoute<Query extends TObject, Body extends TObject>(
@@ -85,8 +85,8 @@ export function addChangeRoute<Query extends TObject, Body extends TObject>(
     const viewer = viewerOf(request);
     const recordingId = check(viewer, params);
     const owner = { accountId: viewer.account.id, workspaceId: viewer.workspaceId };
-    // A PUT gives the same result however often it is sent.
-    using idempotent = method === "PUT" ? new IdempotentCreate() : idempotency.begin(request, owner);
+    // Other methods give the same result however often a request is sent, and their answers may have names.
+    using idempotent = method === "POST" ? idempotency.begin(request, owner) : new IdempotentCreate();
     const query = readQuery(request, operation.query);
     const { text, value: body } = await readJson(request, operation.body);
     const fingerprint = fingerprintOf(request, text);

@@ -52,9 +52,10 @@ export const editingOperations = {
     body: editing.speakerMergeSchema,
     response: editing.correctedSchema,
   },
+  // Not a PATCH of the segments: version 1 answers that with 405, and lists the methods.
   correctSegments: {
-    method: "PATCH",
-    path: "/transcriptions/:id/segments",
+    method: "POST",
+    path: "/transcriptions/:id/corrections",
     scope: "transcriptions:edit",
     query: noQuery,
     body: editing.correctionsSchema,
@@ -112,7 +113,7 @@ export const editingOperations = {
     response: editing.voicesSchema,
   },
   renameVoice: {
-    method: "PATCH",
+    method: "PUT",
     path: "/voices/:voice",
     scope: "transcriptions:edit",
     query: noQuery,

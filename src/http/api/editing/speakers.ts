@@ -21,8 +21,7 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
     showSpeakers(library.transcript(viewer, recording)),
   );
 
-  addEditRoute(api, services, editingOperations.nameSpeakers, (call) => {
-    const { request, viewer, recording, body } = call;
+  addEditRoute(api, services, editingOperations.nameSpeakers, ({ request, viewer, recording, body }) => {
     const transcript = library.transcript(viewer, recording);
     requireRevisionIfGiven(request, transcript, viewer, store);
     const names = Object.entries(body.names).map(([letter, name]): [number, string] => {
@@ -34,9 +33,7 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
       voices.renamed(transcript, before);
       const details = { speakers: Object.keys(body.names).join(",") };
       audit(writer, auditorOf(viewer, now()), "recordings.name_speakers", recording.id, details);
-      const answer = showSpeakers(transcript);
-      call.store(answer, writer);
-      return answer;
+      return showSpeakers(transcript);
     });
   });
 

@@ -27,12 +27,10 @@ export function addVoiceRoutes(api: AnyElysia, services: EditServices): void {
       requireVoice(voices, viewer, voice);
       return null;
     },
-    ({ viewer, params: { voice = "" }, body, store: storeAnswer }) => {
+    ({ viewer, params: { voice = "" }, body }) => {
       requireVoice(voices, viewer, voice);
       refusing(() => voices.rename(voice, body.name, auditorOf(viewer, now())));
-      const answer = listOf(store, voices, viewer);
-      storeAnswer(answer);
-      return answer;
+      return listOf(store, voices, viewer);
     },
   );
 

@@ -204,7 +204,6 @@ const errorAnswers = {
       "idempotency_request_in_progress",
     ],
   },
-  IdempotencyConflict: { codes: ["idempotency_key_reused", "idempotency_request_in_progress"] },
   PreconditionFailed: { codes: ["precondition_failed"] },
   PreconditionRequired: { codes: ["precondition_required"] },
   FileTooLarge: { codes: ["file_too_large"] },

@@ -92,16 +92,14 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
     description:
       "Gives names to speakers, or removes them. Exports with `speakers=names` and the console show them; segments and exports " +
       "of version 1 keep the letters. A name makes no revision.",
-    parameters: [parameter("IfMatchOptional"), parameter("EditIdempotencyKey")],
+    parameters: [parameter("IfMatchOptional")],
     ...json(
       editingOperations.nameSpeakers,
       "All speakers.",
       { revision: 3, data: [{ speaker: "A", name: "Ada" }] },
-      {
-        headers: ["ETag", "Idempotency-Replayed"],
-      },
+      {},
     ),
-    errors: [...ofChange, "EditConflict", "PreconditionFailed"],
+    errors: [...ofChange, "NotReady", "PreconditionFailed"],
   },
   mergeSpeakers: {
     summary: "Merge two speakers",
@@ -236,9 +234,9 @@ export const editingTexts: Record<keyof typeof editingOperations, OperationText>
   renameVoice: {
     summary: "Rename a voice",
     description: "Gives a voice another name. The names of speakers in recordings stay.",
-    parameters: [parameter("VoiceId"), parameter("EditIdempotencyKey")],
-    ...json(editingOperations.renameVoice, "All voices.", voices, { headers: ["Idempotency-Replayed"] }),
-    errors: ["BadRequest", "RecordingForbidden", "NotFound", "FileTooLarge", "InvalidRequest", "IdempotencyConflict"],
+    parameters: [parameter("VoiceId")],
+    ...json(editingOperations.renameVoice, "All voices.", voices, { headers: [] }),
+    errors: ["BadRequest", "RecordingForbidden", "NotFound", "FileTooLarge", "InvalidRequest"],
   },
   deleteVoice: {
     summary: "Delete a voice",
