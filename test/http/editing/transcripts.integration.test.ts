@@ -86,6 +86,22 @@ describe("POST /transcriptions/{id}/corrections", () => {
     expect(server.recordings.get(id)?.revision).toBe(1);
   });
 
+  test("and corrections of a person in the console are in one order of revisions, in which neither overwrites the other", async () => {
+    const { id, path, correct, segments } = enter();
+    const { library } = server.appOptions;
+    const person = { kind: "operator", actor: "operator" } as const;
+    const type = (segment: number, text: string, sequence: number, seen: number) =>
+      library.correct(person, id, { action: "text", segment, text }, { editor: "page-one", sequence, seen });
+    type(0, "By a person.", 1, 0);
+    expect(await refusalOf(await correct(0, { index: 0, text: "By a program." }))).toBe("412 precondition_failed");
+    expect(await revisionOf(await correct(1, { index: 1, text: "By a program." }))).toBe(2);
+    expect(() => type(1, "By a person, too.", 2, 1)).toThrow("not_corrected");
+    expect(type(2, "By a person.", 3, 1).number).toBe(3);
+    expect(await segments()).toEqual(["A By a person.", "B By a program.", "A By a person."]);
+    const { data } = await editor.read<{ data: { author: string }[] }>(`${path}/revisions`);
+    expect(data.map(({ author }) => author)).toEqual(["the operator", "the key reports", "the operator"]);
+  });
+
   test("of two requests for one revision, exactly one succeeds", async () => {
     const { correct } = enter();
     const both = await Promise.all([correct(0, { index: 0, text: "One." }), correct(0, { index: 0, text: "Two." })]);
