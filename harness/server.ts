@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { createAccount } from "../src/accounts/index.ts";
 import { openDatabaseOf } from "../src/database/index.ts";
-import { createKey } from "../src/keys/index.ts";
+import { createKey, type Scope } from "../src/keys/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
@@ -171,11 +171,12 @@ export class TestServer implements AsyncDisposable {
   }
 
   /** Returns a client with a new key of a new account. @param patienceMilliseconds see `TestClient` */
-  client(account: string, patienceMilliseconds?: number): TestClient {
+  client(account: string, patienceMilliseconds?: number, keyScopes?: readonly Scope[]): TestClient {
     const store = openDatabaseOf(new DataDirectory(this.dataDirectory));
     try {
       const by = { actor: "test", now: Date.now() };
-      const { secret } = createKey(store, createAccount(store, account, by), { name: "test" }, by);
+      const values = { name: "test", ...(keyScopes === undefined ? {} : { scopes: keyScopes }) };
+      const { secret } = createKey(store, createAccount(store, account, by), values, by);
       return new TestClient(this.baseUrl, secret, patienceMilliseconds);
     } finally {
       store.$client.close();

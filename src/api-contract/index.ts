@@ -1,17 +1,17 @@
+export * as editing from "./editing.ts";
 export * as liveMessages from "./live-messages.ts";
 export {
-  aliveSchema,
   basePath,
   languageSchema,
   languagesSchema,
   listedTranscriptionSchema,
   locationOf,
-  readySchema,
   type SegmentResource,
   segmentPageSchema,
   segmentSchema,
   type TranscriptionResource,
   timestamp,
+  toListed,
   toProgress,
   toSegment,
   toTranscription,

@@ -92,7 +92,7 @@ export const listedTranscriptionSchema = Type.Composite(
   { description: "A recording in a list. Its progress contains only the step." },
 );
 
-function pageOf<T extends TSchema>(item: T, description: string) {
+export function pageOf<T extends TSchema>(item: T, description: string) {
   return Type.Object(
     {
       data: Type.Array(item),
@@ -113,14 +113,6 @@ export const languageSchema = Type.Object({
 });
 
 export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) }, { description: "Sorted by code." });
-
-export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
-export const readySchema = Type.Object({
-  status: Type.Literal("ready"),
-  warning: Type.Optional(
-    Type.String({ description: "What makes work slow or unreliable, for example a memory limit that is too low" }),
-  ),
-});
 
 /** Base path of the public API. */
 export const basePath = "/api/public/v1";
@@ -155,6 +147,12 @@ export function toTranscription(store: Store, recording: Recording): Transcripti
     progress: toProgress(recording),
     failure_reason: recording.failureReason,
   };
+}
+
+/** Returns the representation of a recording in a list. */
+export function toListed(store: Store, recording: Recording): Static<typeof listedTranscriptionSchema> {
+  const { progress, ...rest } = toTranscription(store, recording);
+  return { ...rest, progress: { step: progress.step } };
 }
 
 /** Returns the progress of a recording as it is shown to users. */

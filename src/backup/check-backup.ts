@@ -220,6 +220,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   revisions: { action: `? ${values.oneOf(values.correctionActions)}`, changes: "json_valid(?)" },
   recording_machines: { machine: machineName, parts: partCount },
   recording_models: { model: speechModel, parts: partCount },
+  recording_tags: { tag: "length(?) BETWEEN 1 AND 50" },
   voices: { id: uuid, name: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}`, model: sha256 },
   speaker_voices: { model: sha256, speaker: speakerNumber, seconds: speechSeconds, embedding },
   voice_examples: { speaker: speakerNumber, seconds: speechSeconds, embedding },

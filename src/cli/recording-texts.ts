@@ -30,7 +30,7 @@ export function progressText(step: string): string {
 }
 
 /** Formats a time as briefly as possible, e.g. `0:07.4` or `1:02:07.4`. */
-function clockTime(seconds: number): string {
+export function clockTime(seconds: number): string {
   const tenths = Math.round(seconds * 10);
   const rest = ((tenths % 600) / 10).toFixed(1).padStart(4, "0");
   const minutes = Math.floor(tenths / 600);

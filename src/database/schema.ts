@@ -369,6 +369,13 @@ export const speakerNames = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.speaker] })],
 );
 
+/** Tags that applications give to recordings. */
+export const recordingTags = sqliteTable(
+  "recording_tags",
+  { accountId: accountReference(), tag: text().notNull(), recordingId: recordingReference() },
+  (table) => [primaryKey({ columns: [table.accountId, table.tag, table.recordingId] })],
+);
+
 /** Received and finished work by UTC day; the rows stay when recordings are deleted. */
 export const dailyWork = sqliteTable("daily_work", {
   day: text().primaryKey(),

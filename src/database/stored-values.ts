@@ -34,8 +34,10 @@ export const correctionActions = [
 /** The states of an account, which decide what it may do. */
 export const standings = ["active", "guest", "restricted"] as const;
 
-/** Permissions that a key can have. */
-export const scopes = ["transcriptions:read", "transcriptions:write", "transcriptions:delete"] as const;
+/** Permissions that a key has unless others are chosen: those of version 1 of the API. */
+export const defaultScopes = ["transcriptions:read", "transcriptions:write", "transcriptions:delete"] as const;
+/** Permissions that a key can have. `transcriptions:edit` changes recordings and transcripts that exist. */
+export const scopes = [...defaultScopes, "transcriptions:edit"] as const;
 
 /** The states of a file in a folder that the server has not finished with, in the order in which it passes them. */
 export const openFileStates = ["transcribing", "postponed", "delivering", "moving", "failing"] as const;

@@ -1,7 +1,7 @@
 export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
 export * as sockets from "./shared/accept-socket.ts";
-export { type Credentials, readCredentials } from "./shared/credentials.ts";
+export { readCredentials } from "./shared/credentials.ts";
 export { toApiError } from "./shared/error-envelope.ts";
 export { type ApiError, errorCodes } from "./shared/errors.ts";
 export { ExportAnswers } from "./shared/export-answers.ts";
@@ -21,4 +21,5 @@ export { SlidingWindow } from "./shared/rate-limits.ts";
 export { contextOf, heldBody } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
+export { readSmallBody } from "./shared/small-body.ts";
 export type { Surface } from "./shared/surface.ts";

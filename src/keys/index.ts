@@ -5,6 +5,7 @@ export {
   authenticate,
   checkedKeyName,
   createKey,
+  defaultScopes,
   listKeys,
   revokeKey,
   rotateKey,

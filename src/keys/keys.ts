@@ -6,7 +6,7 @@ import { cleanText } from "../text/index.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
 
 /** Permissions that a key can have. */
-export const { scopes } = values;
+export const { defaultScopes, scopes } = values;
 export type Scope = (typeof scopes)[number];
 
 /**
@@ -28,7 +28,7 @@ export type ApiKey = Omit<Row, "hash" | "scopes"> & { readonly scopes: readonly 
 
 interface NewKey {
   readonly name: string;
-  /** Default: all scopes. */
+  /** Default: `defaultScopes`. */
   readonly scopes?: readonly Scope[];
   /** The only workspace that the key can access. */
   readonly workspace?: Workspace | null;
@@ -59,7 +59,11 @@ export function createKey(
   const name = checkedKeyName(values.name);
   return transact(store, (transaction) => {
     const { workspace, expiresAt = null } = values;
-    const rights = { accountId: account.id, workspaceId: workspace?.id ?? null, scopes: values.scopes ?? scopes };
+    const rights = {
+      accountId: account.id,
+      workspaceId: workspace?.id ?? null,
+      scopes: values.scopes ?? defaultScopes,
+    };
     const made = insertKey(transaction, { ...rights, name, expiresAt }, by.now);
     audit(transaction, by, "keys.create", made.key.id, { account: account.name, name });
     return made;

@@ -2,4 +2,12 @@ export { Library } from "./library.ts";
 export { LibraryError, type Refusal, type RerunRefusal } from "./library-error.ts";
 export { finishRemovals, removeAccount } from "./removal.ts";
 export { applyRetention } from "./retention.ts";
-export { type Application, auditorOf, type Operator, type Person, type Viewer } from "./viewer.ts";
+export {
+  type Application,
+  auditorOf,
+  type Editor,
+  type KeyHolder,
+  type Operator,
+  type Person,
+  type Viewer,
+} from "./viewer.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { audit, getAccount } from "../accounts/index.ts";
-import type { Recording, Store, Writer } from "../database/index.ts";
-import { newRecordingId, type RecordingFilter, type Recordings } from "../recordings/index.ts";
+import { type Recording, type Store, transact, type Writer } from "../database/index.ts";
+import { newRecordingId, type RecordingFilter, type Recordings, tags as recordingTags } from "../recordings/index.ts";
 import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
 import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import {
@@ -10,13 +10,15 @@ import {
   type Correcting,
   type Correction,
   CorrectionError,
+  type EarlierState,
+  type Edit,
   Transcript,
 } from "../transcripts/index.ts";
 import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
 import { LibraryError, type RerunRefusal } from "./library-error.ts";
 import { finishRemoval } from "./removal.ts";
-import { auditorOf, type Operator, type Person, type Viewer } from "./viewer.ts";
+import type { Editor, Operator, Viewer } from "./viewer.ts";
 
 export interface LibraryServices {
   readonly store: Store;
@@ -45,8 +47,8 @@ export interface Entry {
 /** How a recording is processed again, and how many recordings of an account without own limits may be open. */
 type Rerun = Omit<Parameters<Recordings["reruns"]["create"]>[1], "author"> & { readonly recordingsPerAccount: number };
 
-/** The page that sends a correction, and what its user has seen. */
-type CorrectionOrigin = Pick<Correcting, "editor" | "sequence" | "seen">;
+/** The page or request that sends a correction, and what its author has seen. */
+type CorrectionOrigin = Pick<Correcting, "editor" | "sequence" | "seen" | "expected">;
 
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 100;
@@ -164,28 +166,72 @@ export class Library {
   }
 
   /**
-   * Corrects the transcript of a completed recording.
+   * Corrects the transcript of a completed recording. The revision names its author; of an application, the audit log
+   * does as well.
+   * @param also runs further statements in the same transaction
    * @throws {LibraryError} as `transcript` and `requireChangeable`; `not_corrected`
    */
-  correct(viewer: Operator | Person, id: string, correction: Correction, from: CorrectionOrigin): Corrected {
+  correct(
+    viewer: Editor,
+    id: string,
+    correction: Correction | Edit,
+    from: CorrectionOrigin,
+    also: (writer: Writer, corrected: Corrected) => void = () => {},
+  ): Corrected {
+    const { store, now } = this.#services;
     const transcript = this.transcript(viewer, this.requireChangeable(viewer, id));
-    const by = { ...from, author: viewer.actor, now: this.#services.now() };
-    let corrected: Corrected | null;
+    const by = { ...from, author: viewer.actor, now: now() };
+    const { action } = correction;
     try {
-      corrected = transcript.correct(correction, by);
+      return transact(store, (writer) => {
+        const corrected = transcript.correct(correction, by);
+        if (corrected === null) throw new LibraryError({ kind: "not_found" });
+        if (viewer.kind === "application" && corrected.number !== null) {
+          this.#audit(writer, viewer, "recordings.correct", id, { action, revision: String(corrected.number) });
+        }
+        also(writer, corrected);
+        return corrected;
+      });
     } catch (error) {
       throwNotCorrected(error);
     }
-    if (corrected === null) throw new LibraryError({ kind: "not_found" });
-    return corrected;
   }
 
   /**
-   * Compares the transcript after a revision, or as recognized (0), with the latest.
+   * Restores the transcript as it was after a revision, or as recognized (0). A long one is restored in several
+   * revisions, between which others may read it.
+   * @param expected the revision that must be the latest
+   * @returns number of the latest revision
+   * @throws {LibraryError} as `correct`; `not_corrected` also after some of the revisions, when somebody else corrects
+   *   the transcript meanwhile
+   */
+  async restore(viewer: Editor, id: string, revision: number, expected: number): Promise<number> {
+    const editor = crypto.randomUUID();
+    let latest = expected;
+    for (let sequence = 0; ; sequence++) {
+      const from = { editor, sequence, seen: latest, expected: latest };
+      const { number, next } = this.correct(viewer, id, { action: "restore", revision }, from);
+      latest = number ?? latest;
+      if (next === null) return latest;
+      await yieldToEventLoop();
+    }
+  }
+
+  /**
+   * Compares the transcript after a revision, or as recognized (0), with another one.
+   * @param other null: the latest
    * @throws {LibraryError} as `transcript`; `not_corrected`
    */
-  async compare(viewer: Viewer, id: string, revision: number): Promise<Comparison> {
-    return await this.transcript(viewer, id).compareWith(revision).catch(throwNotCorrected);
+  async compare(viewer: Viewer, id: string, revision: number, other: number | null = null): Promise<Comparison> {
+    return await this.transcript(viewer, id).compareWith(revision, other).catch(throwNotCorrected);
+  }
+
+  /**
+   * Returns the transcript as it was after a revision, or as recognized (0).
+   * @throws {LibraryError} as `transcript`; `not_corrected`
+   */
+  async earlierState(viewer: Viewer, id: string, revision: number): Promise<EarlierState> {
+    return await this.transcript(viewer, id).stateAfter(revision).catch(throwNotCorrected);
   }
 
   /** Returns up to `limit` recordings that the viewer may see, newest first. */
@@ -207,12 +253,27 @@ export class Library {
   async search(
     viewer: Viewer,
     query: SearchQuery,
-    filter: Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses">,
+    filter: Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses" | "tag">,
     before: number | null,
     limit: number,
   ): Promise<SearchPage> {
     const owned = { ...filter, ...ownerOf(viewer) };
     return await searchRecordings(this.#services.store, query, visibleAccounts(viewer), owned, before, limit);
+  }
+
+  /** Returns the tags of a recording, sorted. */
+  tagsOf(viewer: Viewer, recording: Recording): string[] {
+    requireAccess(viewer, recording);
+    return recordingTags.readTags(this.#services.store, recording.id);
+  }
+
+  /** Replaces the tags of a recording, in any state. @throws {LibraryError} as `requireChangeable` */
+  setTags(viewer: Editor, id: string, tags: ReadonlySet<string>): void {
+    transact(this.#services.store, (writer) => {
+      const recording = this.requireChangeable(viewer, id);
+      recordingTags.replaceTags(writer, recording, tags);
+      this.#audit(writer, viewer, "recordings.tag", id, { tags: String(tags.size) });
+    });
   }
 
   /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */
@@ -254,25 +315,29 @@ export class Library {
 
   /**
    * Processes a completed recording again. Until that is completed, and if it fails, the transcript stays as it is.
+   * @param also runs further statements in the transaction that creates the rerun
    * @throws {LibraryError} as `requireChangeable`; `not_completed`, `not_processed`
    */
   async processAgain(
-    viewer: Operator | Person,
+    viewer: Editor,
     id: string,
     { recordingsPerAccount, ...choice }: Rerun,
+    also: (writer: Writer, rerun: Recording) => void = () => {},
   ): Promise<Recording> {
     const { recordings, dataDirectory, store } = this.#services;
     const { status, accountId } = this.requireChangeable(viewer, id);
     if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
     const refused = (reason: RerunRefusal) => new LibraryError({ kind: "not_processed", reason });
     if (!(await dataDirectory.audio.has(id))) throw refused("no_audio");
-    const rerun = recordings.reruns.create(id, { ...choice, author: viewer.actor }, (writer) => {
+    const request = { ...choice, author: viewer.actor };
+    const check = (writer: Writer) => {
       const own = parseAccountLimits(getAccount(store, accountId)?.limits ?? "{}").recordings_per_account;
       const open = recordings.open.countOf(accountId) + recordings.reruns.countOf(accountId);
       if (open >= (own ?? recordingsPerAccount)) throw refused("no_place");
       const { speechModel: model, pinnedLanguage: language } = choice;
       this.#audit(writer, viewer, "recordings.process", id, { model, language });
-    });
+    };
+    const rerun = recordings.reruns.create(id, request, check, also);
     if (rerun === null) throw refused("already_open");
     return rerun;
   }
@@ -352,7 +417,8 @@ export class Library {
   }
 
   #audit(writer: Writer, viewer: Viewer, action: string, id: string, details: Record<string, string | null> = {}) {
-    if (viewer.kind !== "application") audit(writer, auditorOf(viewer, this.#services.now()), action, id, details);
+    const { actor } = viewer;
+    if (actor !== undefined) audit(writer, { actor, now: this.#services.now() }, action, id, details);
   }
 }
 

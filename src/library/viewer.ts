@@ -13,6 +13,8 @@ export interface Application {
   readonly account: Account;
   /** The workspace to which its key is pinned, and outside of which it sees nothing; null for none. */
   readonly workspaceId: string | null;
+  /** Name for the audit log: `key:ID`. Absent without a key: such an application changes nothing. */
+  readonly actor?: string | undefined;
 }
 
 /** A user of the console who sees the recordings of some accounts. A member also changes them; a reader does not. */
@@ -28,7 +30,13 @@ export interface Person {
 /** The person or application for whom recordings are read or changed. */
 export type Viewer = Operator | Application | Person;
 
-/** Returns the author of a change for the audit log, which lists the changes of people. */
-export function auditorOf({ actor }: Operator | Person, now: number): Auditor {
+/** An application with a key. */
+export type KeyHolder = Application & { readonly actor: string };
+
+/** A person, or an application with a key, who changes recordings that exist. */
+export type Editor = Operator | Person | KeyHolder;
+
+/** Returns the author of a change for the audit log. */
+export function auditorOf({ actor }: Pick<Editor, "actor">, now: number): Auditor {
   return { actor, now };
 }

@@ -19,3 +19,4 @@ export {
   stepSchema,
 } from "./states.ts";
 export { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "./stored-answers.ts";
+export * as tags from "./tags.ts";

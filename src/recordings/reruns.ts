@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { readFacts } from "../segments/index.ts";
+import type { Hints } from "../text/index.ts";
 import { applyRerun, recognizedSegments } from "../transcripts/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
@@ -15,8 +16,10 @@ interface RerunRequest {
   readonly speechModel: string;
   /** ISO 639; null for language detection. */
   readonly pinnedLanguage: string | null;
-  /** The person who starts it, as in the audit log. */
+  /** The person or application that starts it, as in the audit log. */
   readonly author: string;
+  /** Hints in place of those of the recording. */
+  readonly hints?: Partial<Hints>;
 }
 
 const openReruns = preparedFor((store) =>
@@ -61,11 +64,17 @@ export class Reruns {
   }
 
   /**
-   * Creates a rerun as `queued`, with the hints of the recording and its account's current vocabulary.
-   * @param also runs further statements in the same transaction; throws if it may not be created
+   * Creates a rerun as `queued`, by default with the hints of the recording, and with its account's current vocabulary.
+   * @param check throws in the transaction if the rerun may not be created
+   * @param also runs further statements in the same transaction
    * @returns null if the recording is not completed, or has an open rerun
    */
-  create(recordingId: string, request: RerunRequest, also: (writer: Writer) => void): Recording | null {
+  create(
+    recordingId: string,
+    request: RerunRequest,
+    check: (writer: Writer) => void,
+    also: (writer: Writer, rerun: Recording) => void = () => {},
+  ): Recording | null {
     const now = this.#now();
     return transact(this.#store, (writer) => {
       const isIt = and(
@@ -77,15 +86,17 @@ export class Reruns {
       if (recording === undefined || recording.rerunOf !== null) return null;
       const before = rerunOf(writer, recordingId);
       if (before !== null && isOpen(before.status)) return null;
-      also(writer);
+      check(writer);
       // A failed rerun has no rows but its record.
       if (before !== null) writer.delete(recordings).where(eq(recordings.id, before.id)).run();
       const { accountId, workspaceId, prompt, minSpeakers, maxSpeakers } = recording;
-      const { author: rerunBy, ...choice } = request;
+      const { author: rerunBy, hints, ...choice } = request;
       const own = { id: newRecordingId(now), isTransient: true, rerunOf: recordingId, rerunBy };
       // It has no size, because it has no audio of its own.
-      const values = { ...own, ...choice, accountId, workspaceId, prompt, minSpeakers, maxSpeakers };
-      return insertQueued(writer, values, now);
+      const values = { ...own, ...choice, accountId, workspaceId, prompt, minSpeakers, maxSpeakers, ...hints };
+      const rerun = insertQueued(writer, values, now);
+      also(writer, rerun);
+      return rerun;
     });
   }
 

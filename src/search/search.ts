@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, exists, inArray, isNull, sql } from "drizzle-orm";
 import { type Recording, type Store, tables } from "../database/index.ts";
 import { ABOVE_ALL_NUMBERS, readMatches, visibleNumbers } from "./matches.ts";
 import { NAME_ROW } from "./search-index.ts";
@@ -24,6 +24,7 @@ interface SearchFilter {
   readonly accountId?: string | undefined;
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Recording["status"][] | undefined;
+  readonly tag?: string | undefined;
 }
 
 /**
@@ -93,7 +94,7 @@ function recordingOf(
   store: Store,
   number: number,
   accountIds: "all" | readonly string[],
-  { accountId, workspaceId, statuses }: SearchFilter,
+  { accountId, workspaceId, statuses, tag }: SearchFilter,
 ): Recording | null {
   const { recordings, searchableRecordings } = tables;
   const row = store
@@ -109,8 +110,20 @@ function recordingOf(
         accountIds === "all" ? undefined : inArray(sql`+${recordings.accountId}`, [...accountIds]),
         workspaceId === undefined ? undefined : eq(sql`+${recordings.workspaceId}`, workspaceId),
         statuses === undefined ? undefined : inArray(sql`+${recordings.status}`, [...statuses]),
+        tag === undefined ? undefined : exists(taggedAs(store, tag)),
       ),
     )
     .get();
   return row?.recording ?? null;
+}
+
+/** Returns the tag of the recording in the statement around it, if it has this one. */
+function taggedAs(store: Store, tag: string) {
+  const { recordings, recordingTags } = tables;
+  const isIt = and(
+    eq(recordingTags.accountId, recordings.accountId),
+    eq(recordingTags.tag, tag),
+    eq(recordingTags.recordingId, recordings.id),
+  );
+  return store.select({ tag: recordingTags.tag }).from(recordingTags).where(isIt);
 }

@@ -4,6 +4,7 @@ import { FolderWatcher, ownPlaces } from "../folders/index.ts";
 import { LiveService } from "../live/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
 import { programVersion } from "../program/index.ts";
+import { SearchIndexer } from "../search/index.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { LivePlaces } from "./live-places.ts";
 import type { ServerData } from "./open-data.ts";
@@ -29,6 +30,8 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const intake = recordingIntake({ ...data, ...queued });
   queued.events.onEnded("waiting requests", () => intake.limits.serveWaiting());
   const creator = transcriptionCreator({ ...data, intake });
+  const searchIndexer = new SearchIndexer(data);
+  queued.events.onEnded("search index", ({ id }) => searchIndexer.add(id));
   const folders = new FolderWatcher({
     ...data,
     ...queued,
@@ -68,7 +71,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const models = compatModels(data.speech, data.modelInUse);
   const consoleSwitch = new ConsoleSwitch(
     () => running.values.console.enabled,
-    () => openConsole(data, engine, queued, { creator, models, live }),
+    () => openConsole(data, engine, queued, { creator, models, live, searchIndexer }),
   );
   consoleSwitch.follow();
   const stopping = new AbortController();
@@ -82,6 +85,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     intake,
     creator,
     live,
+    searchIndexer,
     surfaces: [consoleSwitch],
     lastUse: data.keyUsage,
   });
@@ -122,11 +126,12 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
       // Closed before the server, because some of the console's responses never end and would delay the server's stop.
       await consoleSwitch.close();
       await endServer(server);
+      await searchIndexer.stop();
     },
   };
 }
 
-type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models" | "live">;
+type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models" | "live" | "searchIndexer">;
 
 function openConsole(data: ServerData, { local, fleet }: ServerEngine, queued: ServerQueue, parts: ConsoleParts) {
   const { recordings, running, files } = data;

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Settings } from "../config/index.ts";
-import { type Credentials, readCredentials } from "../http/index.ts";
+import { readCredentials } from "../http/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
+
+type Credentials = ReturnType<typeof readCredentials>;
 
 /** The server's certificate: the current contents of its files or, while these are invalid, the last valid contents. */
 export class ServerCertificate {

@@ -4,7 +4,7 @@ import { type Recording, type Store, tables, transact, type Writer } from "../da
 import { type CorrectedState, parseState, readFacts, type TranscriptFacts, writeFacts } from "../segments/index.ts";
 import type { CorrectedSegment } from "./changes.ts";
 import { CorrectedRows, type PlacedSegment, recognizedSegments } from "./corrected-rows.ts";
-import { type Corrected, type Correcting, type Correction, CorrectionError } from "./correction.ts";
+import { type Corrected, type Correcting, type Correction, CorrectionError, type Edit } from "./correction.ts";
 import { Draft } from "./draft.ts";
 import { stateAfter } from "./earlier-states.ts";
 import { matchSpeakers } from "./match-speakers.ts";
@@ -19,13 +19,19 @@ const FIRST_PLACE = { id: 0, start_milliseconds: 0 };
  * @returns null if the recording is deleted or not completed
  * @throws {CorrectionError} when the correction does not fit the transcript
  */
-export function correct(store: Store, recordingId: string, correction: Correction, by: Correcting): Corrected | null {
+export function correct(
+  store: Store,
+  recordingId: string,
+  correction: Correction | Edit,
+  by: Correcting,
+): Corrected | null {
   const { correctedSegments } = tables;
   return transact(store, (writer) => {
     const recording = completedRecording(writer, recordingId);
     if (recording === null) return null;
     const repeated = sentBefore(writer, recordingId, by);
     if (repeated !== null) return repeated;
+    if (by.expected !== undefined && by.expected !== recording.revision) throw new CorrectionError("not_latest");
     const { rows, before, draft } = draftOf(writer, recording);
     const next = apply(writer, recordingId, draft, rows, correction, by);
     draft.finish();
@@ -90,7 +96,7 @@ function apply(
   recordingId: string,
   draft: Draft,
   rows: CorrectedRows,
-  correction: Correction,
+  correction: Correction | Edit,
   { seen }: Correcting,
 ): Corrected["next"] {
   /** Returns a segment whose text the person has seen. */
@@ -116,6 +122,11 @@ function apply(
       return null;
     case "assign":
       draft.assign(correction.segments.map(present), correction.speaker);
+      return null;
+    case "edit":
+      for (const { segments, speaker } of correction.speakers) draft.assign(segments.map(present), speaker);
+      // Read after the speakers are assigned, so that a segment with a new text keeps its new speaker.
+      for (const { segment, text } of correction.texts) draft.setText(present(segment), text);
       return null;
     case "merge_speakers":
       draft.mergeSpeakers(correction.from, correction.into);

@@ -72,6 +72,15 @@ export const correctionSchema = Type.Union([
 ]);
 export type Correction = Static<typeof correctionSchema>;
 
+/** Changes of several segments of the expected revision by an application, which are one revision. */
+export interface Edit {
+  readonly action: "edit";
+  /** New texts of segments; an empty text removes the segment. */
+  readonly texts: readonly { readonly segment: number; readonly text: string }[];
+  /** Segments that are assigned to a speaker; null: to a new one. */
+  readonly speakers: readonly { readonly segments: readonly number[]; readonly speaker: number | null }[];
+}
+
 /** Origin of a correction. */
 export interface Correcting {
   /** The person, as in the audit log. */
@@ -81,6 +90,8 @@ export interface Correcting {
   readonly sequence: number;
   /** The latest revision that the person has seen. */
   readonly seen: number;
+  /** The revision that must be the latest; undefined: only the changed segments must be as they were seen. */
+  readonly expected?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -97,6 +108,8 @@ export interface Corrected {
 
 /** The reason why a correction was not made. */
 export type CorrectionRefusal =
+  /** The latest revision is not the expected one. */
+  | "not_latest"
   /** Somebody has changed the same segments meanwhile. */
   | "changed_meanwhile"
   | "no_such_speaker"

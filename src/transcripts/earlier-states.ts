@@ -4,6 +4,7 @@ import { type Store, tables, type Writer } from "../database/index.ts";
 import { latestRevision, type TranscriptFacts } from "../segments/index.ts";
 import { type Change, type CorrectedSegment, compareStates, type Difference } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
+import { CorrectionError } from "./correction.ts";
 import { changesOf } from "./revisions.ts";
 
 const { revisions } = tables;
@@ -11,32 +12,70 @@ const { revisions } = tables;
 /** Number of revisions that are undone between two turns of the event loop. */
 const BATCH = 100;
 
-/** The differences between a transcript as it was after a revision and as it is now. */
+/** The differences between a transcript as it was after a revision, and as it is now or was after another one. */
 export interface Comparison {
   readonly differences: readonly Difference[];
   /** Speakers of the earlier state, in order of first appearance. */
   readonly speakersBefore: readonly number[];
+  /** Those of the later state. */
+  readonly speakersAfter: readonly number[];
 }
 
 /**
- * Compares the transcript after a revision, or as recognized (0), with the one at the time of the call.
+ * Compares the transcript after a revision, or as recognized (0), with the one after another revision.
+ * @param other null: the latest at the time of the call
  * @throws as `stateAfter`
  */
-export async function compareRevision(store: Store, recordingId: string, number: number): Promise<Comparison> {
-  const isCorrected = latestRevision(store, recordingId).revision > 0;
-  const latest = isCorrected ? new CorrectedRows(store, recordingId).all() : null;
-  const undoing = undoingTo(store, recordingId, number, latest);
-  let step = undoing.next();
-  while (step.done !== true) {
-    await yieldToEventLoop();
-    step = undoing.next();
-  }
-  const before = step.value.segments;
+export async function compareRevision(
+  store: Store,
+  recordingId: string,
+  number: number,
+  other: number | null = null,
+): Promise<Comparison> {
+  const { latest, revision } = latestState(store, recordingId);
+  const after = other === null || other === revision ? latest : await undoTo(store, recordingId, other, latest);
+  const before = await undoTo(store, recordingId, number, latest);
   return {
-    differences: latest === null ? [] : compareStates(before, latest),
-    speakersBefore: [...new Set(before.map(({ speaker }) => speaker))],
+    differences: after === null ? [] : compareStates(before, after),
+    speakersBefore: speakersOf(before),
+    speakersAfter: speakersOf(after ?? before),
   };
 }
+
+/** Segments of a transcript, and its speakers in order of first appearance. */
+export interface EarlierState {
+  readonly segments: readonly CorrectedSegment[];
+  readonly speakers: readonly number[];
+}
+
+/** Returns the transcript as it was after a revision, or as recognized (0). @throws as `stateAfter` */
+export async function readEarlierState(store: Store, recordingId: string, number: number): Promise<EarlierState> {
+  const { latest } = latestState(store, recordingId);
+  const segments = await undoTo(store, recordingId, number, latest);
+  return { segments, speakers: speakersOf(segments) };
+}
+
+/** Returns the latest corrected segments; null if the transcript is as it was recognized. */
+function latestState(store: Store, recordingId: string) {
+  const { revision } = latestRevision(store, recordingId);
+  return { revision, latest: revision > 0 ? new CorrectedRows(store, recordingId).all() : null };
+}
+
+/** Undoes the revisions after one, and yields to other requests between batches of them. */
+async function undoTo(
+  store: Store,
+  recordingId: string,
+  number: number,
+  latest: readonly CorrectedSegment[] | null,
+): Promise<readonly CorrectedSegment[]> {
+  const undoing = undoingTo(store, recordingId, number, latest);
+  for (let step = undoing.next(); ; step = undoing.next()) {
+    if (step.done === true) return step.value.segments;
+    await yieldToEventLoop();
+  }
+}
+
+const speakersOf = (segments: readonly CorrectedSegment[]) => [...new Set(segments.map(({ speaker }) => speaker))];
 
 /** A transcript as it was after a revision. */
 interface EarlierTranscript {
@@ -75,11 +114,12 @@ function* undoingTo(
   latest: readonly CorrectedSegment[] | null,
 ): Generator<void, EarlierTranscript> {
   const recognized = () => recognizedSegments(writer, recordingId);
+  if (latest === null && number > 0) throw new CorrectionError("no_such_revision");
   if (number === 0 || latest === null) {
     // If another whole transcript has replaced it, the state has its facts.
     return { segments: recognized(), facts: latestRevision(writer, recordingId).state?.recognized ?? null };
   }
-  const state = new EarlierState(latest, recognized);
+  const state = new UndoneState(latest, recognized);
   for (let reached = Number.MAX_SAFE_INTEGER; ; ) {
     const later = writer
       .select({ number: revisions.number })
@@ -101,7 +141,7 @@ function* undoingTo(
 }
 
 /** A transcript of which changes are undone, the latest first. */
-class EarlierState {
+class UndoneState {
   #segments: CorrectedSegment[];
   readonly #recognized: () => CorrectedSegment[];
   /** The facts about the transcript, if another whole one has replaced it. */

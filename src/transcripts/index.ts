@@ -7,11 +7,12 @@ export {
   CorrectionError,
   type CorrectionRefusal,
   correctionSchema,
+  type Edit,
   placeSchema,
   type Replacement,
   replacementSchema,
 } from "./correction.ts";
-export type { Comparison } from "./earlier-states.ts";
+export type { Comparison, EarlierState } from "./earlier-states.ts";
 export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";

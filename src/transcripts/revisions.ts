@@ -5,7 +5,14 @@ import { latestRevision } from "../segments/index.ts";
 import { cleanText } from "../text/index.ts";
 import { type Change, packChanges, unpackChanges } from "./changes.ts";
 import { CorrectedRows } from "./corrected-rows.ts";
-import { type Corrected, type Correcting, type Correction, CorrectionError, placeSchema } from "./correction.ts";
+import {
+  type Corrected,
+  type Correcting,
+  type Correction,
+  CorrectionError,
+  type Edit,
+  placeSchema,
+} from "./correction.ts";
 import type { Draft } from "./draft.ts";
 
 /**
@@ -147,7 +154,7 @@ export function sentBefore(writer: Writer, recordingId: string, by: Correcting):
 export interface NewRevision {
   readonly draft: Draft;
   /** The correction of a person, or the rerun that a person started. */
-  readonly correction: Correction | { readonly action: "process" };
+  readonly correction: Correction | Edit | { readonly action: "process" };
   readonly by: Omit<Correcting, "seen">;
   readonly reorders: boolean;
   readonly next: Corrected["next"];
@@ -191,8 +198,14 @@ export function storeRevision(
 /** Returns the kind of a correction, as people know it. */
 function actionOf(writer: Writer, recordingId: string, correction: NewRevision["correction"]): Revision["action"] {
   if (correction.action === "text" && cleanText(correction.text) === "") return "delete";
+  if (correction.action === "edit") return actionOfEdit(correction);
   if (correction.action !== "revert") return correction.action;
   return rowOf(writer, recordingId, correction.revision)?.action === "revert" ? "redo" : "revert";
+}
+
+function actionOfEdit({ texts, speakers }: Edit): Revision["action"] {
+  if (texts.length === 0) return "assign";
+  return speakers.length === 0 && texts.every(({ text }) => cleanText(text) === "") ? "delete" : "text";
 }
 
 /** Returns the latest revision, if the same person has just typed in the same segment on the same page. */

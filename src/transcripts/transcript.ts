@@ -3,8 +3,8 @@ import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { type Recording, type Store, tables } from "../database/index.ts";
 import { latestRevision, type Outline, type SegmentWithWords, type StoredSegment } from "../segments/index.ts";
 import { correct } from "./correct.ts";
-import type { Corrected, Correcting, Correction } from "./correction.ts";
-import { type Comparison, compareRevision } from "./earlier-states.ts";
+import type { Corrected, Correcting, Correction, Edit } from "./correction.ts";
+import { type Comparison, compareRevision, type EarlierState, readEarlierState } from "./earlier-states.ts";
 import { changesAfter, type Editing, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
 import { readSpeakerNames, renameSpeakers } from "./speakers.ts";
 
@@ -160,7 +160,7 @@ export class Transcript {
    * @returns null if the recording has been deleted
    * @throws {CorrectionError} when the correction does not fit the transcript
    */
-  correct(correction: Correction, by: Correcting): Corrected | null {
+  correct(correction: Correction | Edit, by: Correcting): Corrected | null {
     return correct(this.#store, this.recording.id, correction, by);
   }
 
@@ -175,11 +175,20 @@ export class Transcript {
   }
 
   /**
-   * Compares the transcript after a revision, or as recognized (0), with the latest. Speakers are numbers.
+   * Compares the transcript after a revision, or as recognized (0), with another one. Speakers are numbers.
+   * @param other null: the latest
    * @throws {CorrectionError} `no_such_revision`
    */
-  compareWith(revision: number): Promise<Comparison> {
-    return compareRevision(this.#store, this.recording.id, revision);
+  compareWith(revision: number, other: number | null = null): Promise<Comparison> {
+    return compareRevision(this.#store, this.recording.id, revision, other);
+  }
+
+  /**
+   * Returns the transcript as it was after a revision, or as recognized (0). Speakers are numbers.
+   * @throws {CorrectionError} `no_such_revision`
+   */
+  stateAfter(revision: number): Promise<EarlierState> {
+    return readEarlierState(this.#store, this.recording.id, revision);
   }
 
   #latest(): Latest {

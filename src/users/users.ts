@@ -188,16 +188,24 @@ export function actorOf({ id }: Pick<User, "id">): string {
 /**
  * Returns the author of a change for people. For operators: `Name (e-mail)` of a user, `deleted user ID` for one who is
  * gone, and the text itself for everybody else, such as a user of the operating system. Others see neither addresses, of
- * which a name may be one, nor users of the operating system.
+ * which a name may be one, nor users of the operating system. All see the names of keys.
  */
 export function nameOfActor(store: Store, actor: string, readers: "operators" | "others" = "operators"): string {
   const isForOperators = readers === "operators";
+  const keyId = /^key:([0-9a-f-]{36})$/.exec(actor)?.[1];
+  if (keyId !== undefined) return nameOfKey(store, keyId);
   const id = /^user:([0-9a-f-]{36})$/.exec(actor)?.[1];
   if (id === undefined) return isForOperators ? actor : "the operator";
   const user = getUser(store, id);
   if (user === null) return isForOperators ? `deleted user ${id}` : "a deleted user";
   if (!isForOperators) return user.name.replace(/(?<=.)@.*$/, "");
   return user.email === null || user.email === user.name ? user.name : `${user.name} (${user.email})`;
+}
+
+function nameOfKey(store: Store, id: string): string {
+  const { apiKeys } = tables;
+  const row = store.select({ name: apiKeys.name }).from(apiKeys).where(eq(apiKeys.id, id)).get();
+  return row === undefined ? "a deleted key" : `the key ${row.name}`;
 }
 
 /** Replaces the accounts that a user sees. */

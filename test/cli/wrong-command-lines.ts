@@ -30,6 +30,8 @@ const times = [
 ];
 const paths = ["", "relative/path", "."];
 
+const wrongTags = ["a,,b", "x".repeat(51), "a\u0007b"];
+
 /** Wrong values of options and arguments. A command may have others. */
 export const commonValues: Values = {
   "--account": names,
@@ -54,6 +56,7 @@ export const commonValues: Values = {
   "--server": ["", "localhost", "ftp://example.org", "http://user:secret@example.org", "https://example.org/?a"],
   "--speakers": ["", "0", "51", "two"],
   "--subscription": times,
+  "--tag": ["", " ", "a,b", "x".repeat(51), "a\u0007b"],
   "--workspace": names,
   account: names,
   file: [""],
@@ -166,6 +169,23 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     together: [["--all", "--limit", "5"]],
   },
   get: { valid: [id] },
+  cancel: { valid: [id] },
+  speakers: {
+    valid: [id],
+    values: {
+      "--name": ["", "A", "Ada", "a=Ada", "ABC=Ada", `A=${"x".repeat(101)}`],
+      "--merge": ["", "A", "A=A", "b=a", "A=ABC"],
+    },
+  },
+  tags: {
+    valid: [id],
+    values: { "--set": wrongTags, "--add": wrongTags, "--remove": wrongTags },
+    together: [
+      ["--set", "a", "--add", "b"],
+      ["--set", "a", "--remove", "b"],
+    ],
+  },
+  search: { valid: ["budget"], values: { words: [""], "--status": ["", "done", "queued,,failed", "Queued"] } },
   export: {
     valid: [id],
     values: layoutValues,

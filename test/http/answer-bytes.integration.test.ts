@@ -12,6 +12,7 @@ import {
 import { tables } from "../../src/database/index.ts";
 import { MAX_HELD_BYTES } from "../../src/http/shared/held-answers.ts";
 import { MAX_PAGE_BYTES } from "../../src/http/shared/query.ts";
+import { scopes } from "../../src/keys/index.ts";
 import { MAX_VOICES } from "../../src/voices/index.ts";
 import { type Browser, ConsoleServer } from "../support/console.ts";
 import type { KeyClient } from "../support/http.ts";
@@ -42,6 +43,8 @@ const shortest = Array.from({ length: SHORT_SEGMENTS }, (_, index) => ({
 let server: ConsoleServer;
 let operator: Browser;
 let client: KeyClient;
+/** A client of the same account whose key has all scopes. */
+let editor: KeyClient;
 /** A corrected transcript of the maximum size, one with some of its segments, and one with the most segments. */
 let long = "";
 let few = "";
@@ -52,6 +55,7 @@ beforeAll(async () => {
   server = new ConsoleServer({ recordingsPerAccount: 1000 });
   const { api } = server;
   client = api.client("first");
+  editor = api.client("first", { scopes });
   operator = await server.operator();
   const sourceName = "語".repeat(255);
   long = api.enterProcessing(client.accountId, { sourceName });
@@ -158,6 +162,21 @@ const sendJson = (path: string, body: object) => () => {
   return fetch(`${server.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 };
 
+const tagsOfMaximumSize = Array.from({ length: 20 }, (_, index) => `${index}${"語".repeat(48)}`);
+
+/** Returns the row of an operation on the longest transcript, with requests for each body and for two revisions. */
+function ofEditing(method: string, path: string, maxBytes: number, ...bodies: readonly object[]): Row[] {
+  const route = `${method} /api/public/v1/transcriptions/:id${path.split("?")[0]}`;
+  const request = (body: object | undefined, revision: string) => () =>
+    editor.fetch(`/transcriptions/${long}${path.replace(":number", revision)}`, {
+      method,
+      headers: { "If-Match": `"${revision}"` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const sent = bodies.length === 0 ? [undefined] : bodies;
+  return [[route, maxBytes, ...sent.flatMap((body) => ["0", "1"].map((revision) => request(body, revision)))]];
+}
+
 /** Bytes of a file with the longest transcript, which is sent from the disk. */
 const FILE = 100 * MIB;
 
@@ -205,6 +224,32 @@ const table: readonly Row[] = [
     api(() => `/transcriptions/${long}/exports/md`),
     api(() => `/transcriptions/${long}/exports/${junk.slice(0, 9000)}`),
   ],
+  ...ofEditing("POST", "/cancel", 8 * 1024),
+  ...ofEditing("GET", "/speakers", 256 * 1024),
+  ...ofEditing("PATCH", "/speakers", 256 * 1024, { names: { A: "人".repeat(100) } }, { names: { [junk]: "" } }),
+  ...ofEditing("POST", "/speakers/merge", MAX_HELD_BYTES, { speaker: "B", into: "A" }),
+  ...ofEditing("POST", "/corrections", MAX_HELD_BYTES, { corrections: [{ index: 0, text: "人".repeat(CHARACTERS) }] }),
+  ...ofEditing("GET", "/revisions", 64 * 1024),
+  ...ofEditing("GET", "/revisions/:number?limit=1000", MAX_PAGE_BYTES + 1024),
+  ...ofEditing("GET", "/revisions/:number/comparison?limit=1000", MAX_PAGE_BYTES + 1024),
+  ...ofEditing("POST", "/revisions/:number/restore", MAX_HELD_BYTES, {}),
+  ...ofEditing("GET", "/process", 8 * 1024),
+  ...ofEditing("POST", "/process", 8 * 1024, { model: "none" }, { prompt: "語".repeat(4000) }),
+  ...ofEditing("GET", "/tags", 8 * 1024),
+  ...ofEditing("PUT", "/tags", 8 * 1024, { tags: tagsOfMaximumSize }, { tags: [junk] }),
+  [
+    "GET /api/public/v1/search",
+    MAX_PAGE_BYTES + 1024,
+    () => editor.fetch(`/search?limit=100&q=${encodeURIComponent("語")}`),
+    () => editor.fetch(`/search?q=${junk.slice(0, 9000)}`),
+  ],
+  ["GET /api/public/v1/voices", 256 * 1024, () => editor.fetch("/voices")],
+  [
+    "PUT /api/public/v1/voices/:voice",
+    256 * 1024,
+    () => editor.fetch("/voices/voice-3", { method: "PUT", body: JSON.stringify({ name: "人".repeat(100) }) }),
+  ],
+  ["DELETE /api/public/v1/voices/:voice", 8 * 1024, () => editor.fetch("/voices/voice-4", { method: "DELETE" })],
   ["GET /api/public/v1/languages", 64 * 1024, api(() => "/languages")],
   // The answers without a WebSocket. What a WebSocket may leave unread is tested with live sessions.
   [

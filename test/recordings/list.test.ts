@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount, createWorkspace } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/database/index.ts";
-import { newRecordingId, Recordings, type Status } from "../../src/recordings/index.ts";
+import { newRecordingId, Recordings, type Status, tags } from "../../src/recordings/index.ts";
 
 type RecordingFilter = Parameters<Recordings["list"]>[0];
 
@@ -34,13 +34,19 @@ describe("a list of recordings", () => {
     now += minute;
   }
   const all = recordings.list({}, 1000);
+  // A rare tag and a common one, which the other account has, too.
+  const tagged = new Map<string, readonly string[]>(
+    all.map(({ id }, index) => [id, [...(index % 2 === 0 ? ["common"] : []), ...(index % 50 === 0 ? ["rare"] : [])]]),
+  );
+  for (const recording of all) tags.replaceTags(store, recording, new Set(tagged.get(recording.id)));
   const has = (filter: RecordingFilter) => (recording: (typeof all)[number]) =>
     (filter.accountId === undefined || recording.accountId === filter.accountId) &&
     (filter.workspaceId === undefined || recording.workspaceId === filter.workspaceId) &&
     (filter.statuses === undefined || filter.statuses.includes(recording.status)) &&
     (filter.createdAfter === undefined || recording.createdAt > filter.createdAfter) &&
     (filter.createdBefore === undefined || recording.createdAt < filter.createdBefore) &&
-    (filter.beforeId === undefined || recording.id < filter.beforeId);
+    (filter.beforeId === undefined || recording.id < filter.beforeId) &&
+    (filter.tag === undefined || tagged.get(recording.id)?.includes(filter.tag) === true);
 
   test("without a filter has all of them, newest first", () => {
     expect(all).toHaveLength(240);
@@ -60,15 +66,18 @@ describe("a list of recordings", () => {
     createdAfter: [undefined, middle?.createdAt, start - 1],
     createdBefore: [undefined, middle?.createdAt, now + 1],
     beforeId: [undefined, middle?.id],
+    tag: [undefined, "common", "rare", "none"],
     includesTransient: [undefined],
   };
-  const filters = Object.entries(choices).reduce<RecordingFilter[]>(
+  const combinations = Object.entries(choices).reduce<RecordingFilter[]>(
     (before, [name, values]) => before.flatMap((filter) => values.map((value) => ({ ...filter, [name]: value }))),
     [{}],
   );
+  // Tags are those of an account.
+  const filters = combinations.filter(({ tag, accountId }) => tag === undefined || accountId !== undefined);
 
   test("has exactly the recordings that match its filter, up to the limit", () => {
-    expect(filters).toHaveLength(360);
+    expect(filters).toHaveLength(360 + 540);
     for (const filter of filters) {
       const expected = all.filter(has(filter));
       for (const limit of [3, 1000]) {

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { changeAccount } from "../../src/accounts/index.ts";
+import { scopes } from "../../src/keys/index.ts";
 import { type BadNetwork, type Fate, refusal } from "../support/bad-network.ts";
 import type { ApiServer, KeyClient } from "../support/http.ts";
 
@@ -39,6 +40,9 @@ const completed = ({ told, server, caller }: Stage) => {
 };
 const processing = ({ told, server, caller }: Stage) => {
   told.id = server.enterProcessing(caller.accountId);
+};
+const allScopes = ({ told, server, caller }: Stage) => {
+  told.key = server.client(caller.account, { scopes }).key;
 };
 const large = (stage: Stage) => {
   direct(stage);
@@ -210,6 +214,35 @@ export const scenarios: readonly (readonly [promise: string, name: string, scena
     "a deletion whose answer is lost succeeds",
     "delete",
     { prepare: completed, fates: ["lose the answer"], outcome: refused(404, "not_found") },
+  ],
+  [
+    "a transcript is corrected once although the answer is lost, and restored, named, tagged and found",
+    "editing",
+    {
+      prepare(stage) {
+        completed(stage);
+        allScopes(stage);
+      },
+      fates: ["lose the answer"],
+      outcome: {
+        ...{ revision: 1, restored: 2, latest: 2, actions: ["restore", "text"], processing: null },
+        ...{ tags: ["board"], tagged: [true], found: 0, speakers: ["Ada", null] },
+        conflict: ["precondition_failed", 1],
+        texts: ["Changed.", "Segment 0."],
+      },
+    },
+  ],
+  [
+    "a transcription that is processing is cancelled once although the answer is lost",
+    "cancelled_by_request",
+    {
+      prepare(stage) {
+        processing(stage);
+        allScopes(stage);
+      },
+      fates: ["lose the answer"],
+      outcome: ["failed", { name: "TranscriptionFailedError", reason: "internal" }],
+    },
   ],
   [
     "a transcription that is processing is not deleted",

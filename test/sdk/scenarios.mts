@@ -49,6 +49,12 @@ async function errorOf({ key }: Stage, work: () => Promise<unknown>) {
   }
 }
 
+async function collect<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const entry of entries) all.push(entry);
+  return all;
+}
+
 const scenarios: Record<string, (client: Client, stage: Stage) => Promise<unknown>> = {
   async create(client, { recording }) {
     const { id, source } = await client.create(recording, { language: "EN", prompt: "Zoë", speakers: 2 });
@@ -125,6 +131,31 @@ const scenarios: Record<string, (client: Client, stage: Stage) => Promise<unknow
   async delete(client, stage) {
     await client.delete(stage.id);
     return errorOf(stage, () => client.get(stage.id));
+  },
+  async editing(client, { id }) {
+    const { editing } = client;
+    const revision = await editing.correct(id, 0, [{ index: 0, text: "Changed.", speaker: "new" }]);
+    const { data: speakers } = await editing.nameSpeakers(id, { A: "Ada", B: null });
+    const conflict = await editing.correct(id, 0, [{ index: 0, text: "Other." }]).catch((error: unknown) => error);
+    const [changed] = await collect(editing.segmentsAfter(id, revision));
+    const [difference] = await collect(editing.differences(id, 0));
+    const restored = await editing.restore(id, 0, revision);
+    const actions = (await collect(editing.revisions(id))).map(({ action }) => action);
+    const tags = await editing.setTags(id, ["board", "board"]);
+    const tagged = (await collect(editing.tagged("board"))).map((found) => found.id === id);
+    const found = await collect(editing.search("zzz", { tag: "board" }));
+    return {
+      ...{ revision, restored, actions, tags, tagged, found: found.length },
+      speakers: speakers.map(({ name }) => name),
+      conflict: conflict instanceof ApiError ? [conflict.code, conflict.changes?.revision] : null,
+      texts: [changed?.text, difference?.before[0]?.text],
+      latest: await editing.latestRevision(id),
+      processing: (await editing.processing(id)).processing,
+    };
+  },
+  async cancelled_by_request(client, stage) {
+    const { status } = await client.editing.cancel(stage.id);
+    return [status, await errorOf(stage, () => client.wait(stage.id, { pollSeconds: 0.05 }))];
   },
   delete_refused: (client, stage) => errorOf(stage, () => client.delete(stage.id)),
   async large(client, { recording }) {

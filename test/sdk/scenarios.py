@@ -181,7 +181,40 @@ def bad_hint(client: Client, stage: Stage) -> object:
     return error_of(stage, lambda: client.create(stage.recording, {"speakers": 99}))
 
 
+def editing(client: Client, stage: Stage) -> object:
+    id, edit = stage.id, client.editing
+    revision = edit.correct(id, 0, [{"index": 0, "text": "Changed.", "speaker": "new"}])
+    speakers = edit.name_speakers(id, {"A": "Ada", "B": None})["data"]
+    conflict: Optional[List[object]] = None
+    try:
+        edit.correct(id, 0, [{"index": 0, "text": "Other."}])
+    except transcribe_sdk.ApiError as error:
+        conflict = [error.code, error.changes and error.changes["revision"]]
+    changed = list(edit.segments_after(id, revision))[0]
+    difference = list(edit.differences(id, 0))[0]
+    return {
+        "revision": revision,
+        "restored": edit.restore(id, 0, revision),
+        "actions": [each["action"] for each in edit.revisions(id)],
+        "tags": edit.set_tags(id, ["board", "board"]),
+        "tagged": [each["id"] == id for each in edit.tagged("board")],
+        "found": len(list(edit.search("zzz", tag="board"))),
+        "speakers": [each["name"] for each in speakers],
+        "conflict": conflict,
+        "texts": [changed["text"], difference["before"][0]["text"]],
+        "latest": edit.latest_revision(id),
+        "processing": edit.processing(id)["processing"],
+    }
+
+
+def cancelled_by_request(client: Client, stage: Stage) -> object:
+    status = client.editing.cancel(stage.id)["status"]
+    return [status, error_of(stage, lambda: client.wait(stage.id, poll_seconds=0.05))]
+
+
 scenarios: Dict[str, Callable[[Client, Stage], object]] = {
+    "editing": editing,
+    "cancelled_by_request": cancelled_by_request,
     "create": create,
     "bytes": bytes_,
     "link": link,

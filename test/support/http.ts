@@ -36,6 +36,7 @@ import { Library, removeAccount } from "../../src/library/index.ts";
 import { checkRecordingUrl, probeRecording } from "../../src/media/index.ts";
 import type { RecordingQueue } from "../../src/queue/index.ts";
 import { newRecordingId, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
+import { SearchIndexer } from "../../src/search/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
@@ -158,6 +159,7 @@ export class ApiServer implements Disposable {
   async restart(): Promise<void> {
     const { port } = this;
     await this.#parts.server.stop(true);
+    await this.#parts.searchIndexer.stop();
     this.store.$client.close();
     this.#parts = this.start(port);
   }
@@ -268,6 +270,7 @@ export class ApiServer implements Disposable {
 
   [Symbol.dispose](): void {
     void this.#parts.server.stop(true);
+    void this.#parts.searchIndexer.stop();
     this.appOptions.exports.close();
     this.store.$client.close();
     this.#directory[Symbol.dispose]();
@@ -336,8 +339,10 @@ export class ApiServer implements Disposable {
       ...(options.pace === undefined ? {} : { pace: options.pace }),
     });
     events.onEnded("waiting requests", () => intake.limits.serveWaiting());
+    const searchIndexer = new SearchIndexer({ store, log });
+    events.onEnded("search index", ({ id }) => searchIndexer.add(id));
     this.appOptions = {
-      ...{ store, recordings, library, creator, exports, limits, log, metrics, now },
+      ...{ store, recordings, library, creator, exports, limits, log, metrics, now, searchIndexer },
       languages: () => this.speechModel.languages,
       live: this.live,
       ...{
@@ -378,6 +383,6 @@ export class ApiServer implements Disposable {
       metrics,
       now,
     });
-    return { store, recordings, usage, server };
+    return { store, recordings, usage, server, searchIndexer };
   }
 }

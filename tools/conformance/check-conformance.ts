@@ -7,6 +7,7 @@ import { tally } from "../../harness/load-clients.ts";
 import { type LogLine, TestServer } from "../../harness/server.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { withTemporaryFolder } from "../../src/files/index.ts";
+import { scopes } from "../../src/keys/index.ts";
 import { installPythonPackages, type PythonPackages, pythonEnvironment } from "../shared/python.ts";
 import { CommandError } from "../shared/run-command.ts";
 
@@ -50,7 +51,7 @@ export async function checkConformance(options: readonly string[]): Promise<Conf
 
   await using server = new TestServer(settings);
   await server.start();
-  const client = server.client("conformance");
+  const client = server.client("conformance", undefined, scopes);
   const environment = { ...(await prepare(server, client)), ...pythonEnvironment(packages) };
   const document = `${server.origin}/openapi.json`;
   const keyOf = (caller: TestClient) => ["--header", `Authorization: Bearer ${caller.key}`];

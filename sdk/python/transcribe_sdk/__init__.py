@@ -4,6 +4,7 @@ from ._recording_file import RecordingFile as RecordingFile
 from ._transport import Download as Download
 from .client import Client as Client
 from .client import Transcript as Transcript
+from .editing import Editing as Editing
 from .errors import (
     ApiError as ApiError,
     BadAnswerError as BadAnswerError,

@@ -8,13 +8,13 @@ import ssl
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple, Union
+from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple, Union, cast
 from urllib.parse import urlencode, urlsplit
 
 from ._recording_file import FormBody
 from ._stop import NO_STOP, Stop
 from .errors import ApiError, BadAnswerError, NoAnswerError
-from .types import BASE_PATH, VERSION
+from .types import BASE_PATH, VERSION, LaterChanges
 
 __all__ = ["NO_STOP", "Download", "Request", "Stop", "Transport"]
 
@@ -43,6 +43,8 @@ class Request:
     query: Mapping[str, Value] = field(default_factory=dict)
     headers: Mapping[str, Optional[str]] = field(default_factory=dict)
     form: Optional[Mapping[str, object]] = None
+    body: Optional[Mapping[str, object]] = None
+    """Sent as JSON."""
 
     @property
     def is_repeatable(self) -> bool:
@@ -164,7 +166,10 @@ class Transport:
             name: value for name, value in request.headers.items() if value is not None
         }
         headers.update(self.headers())
-        body: Optional[Iterator[bytes]] = None
+        body: Union[None, bytes, Iterator[bytes]] = None
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(request.body).encode()
         if request.form is not None:
             form = FormBody(request.form)
             headers.update(form.headers())
@@ -290,6 +295,7 @@ def _refusal(status: int, header: Header, content: bytes, base_url: str) -> ApiE
     envelope: Dict[str, object] = body if isinstance(body, dict) else {}
     code, message = envelope.get("error"), envelope.get("message")
     errors, required = envelope.get("errors"), envelope.get("required")
+    changes = envelope.get("changes")
     return ApiError(
         status,
         code if isinstance(code, str) else "unknown",
@@ -299,6 +305,7 @@ def _refusal(status: int, header: Header, content: bytes, base_url: str) -> ApiE
         request_id=header("X-Request-Id"),
         errors=errors if isinstance(errors, dict) else None,
         required=required if isinstance(required, str) else None,
+        changes=cast(LaterChanges, changes) if isinstance(changes, dict) else None,
         retry_after=_seconds(header("Retry-After")),
     )
 

@@ -10,6 +10,7 @@ from typing import Callable, Iterator, List, Optional, Union, cast
 
 from ._recording_file import RecordingFile, RecordingInput
 from ._transport import Download, Stop, Transport
+from .editing import Editing
 from .errors import StillProcessingError, TranscriptionFailedError
 from .live import LiveSession
 from .live_types import LiveParameters
@@ -69,6 +70,8 @@ class Client:
         self._transport = transport
         self.operations = Operations(transport)
         """The operations of the API, one request each, with the same retries."""
+        self.editing = Editing(self.operations, transport)
+        """Changes of recordings and transcripts."""
 
     def __repr__(self) -> str:
         return f"Client({self._transport.base_url!r})"

@@ -2,7 +2,7 @@
 
 from typing import Dict, List, Optional
 
-from .types import Transcription
+from .types import LaterChanges, Transcription
 
 
 class TranscribeError(Exception):
@@ -21,6 +21,7 @@ class ApiError(TranscribeError):
         request_id: Optional[str] = None,
         errors: Optional[Dict[str, List[str]]] = None,
         required: Optional[str] = None,
+        changes: Optional[LaterChanges] = None,
         retry_after: Optional[float] = None,
     ) -> None:
         details = "".join(f" {field}: {' '.join(all)}" for field, all in (errors or {}).items())
@@ -34,6 +35,8 @@ class ApiError(TranscribeError):
         """Messages by the name of the field, with `validation_failed`."""
         self.required = required
         """The scope that the key lacks, with `insufficient_scope`."""
+        self.changes = changes
+        """What others have changed, with `precondition_failed`."""
         self.retry_after = retry_after
         """Seconds to wait, if the server sent them."""
 

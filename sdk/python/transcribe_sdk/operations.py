@@ -6,14 +6,28 @@ from urllib.parse import quote
 
 from ._transport import NO_STOP, Download, Request, Stop, Transport
 from .types import (
+    Comparison,
+    Corrected,
+    Corrections,
     ExportFormat,
     FileFormat,
+    FoundPage,
     Languages,
+    ProcessAgain,
+    Processing,
+    RevisionPage,
+    RevisionSegments,
     SegmentPage,
+    SpeakerMerge,
+    SpeakerNames,
     SpeakerStyle,
+    Speakers,
+    Tags,
     Transcription,
     TranscriptionForm,
     TranscriptionPage,
+    VoiceName,
+    Voices,
 )
 
 
@@ -123,7 +137,7 @@ class Operations:
         """
         request = Request(
             method="GET",
-            path=f"/transcriptions/{quote(id, safe='')}",
+            path=f"/transcriptions/{quote(str(id), safe='')}",
             headers={
                 "X-Request-Id": request_id,
             },
@@ -148,7 +162,7 @@ class Operations:
         """
         request = Request(
             method="DELETE",
-            path=f"/transcriptions/{quote(id, safe='')}",
+            path=f"/transcriptions/{quote(str(id), safe='')}",
             headers={
                 "X-Request-Id": request_id,
             },
@@ -180,7 +194,7 @@ class Operations:
         """
         request = Request(
             method="GET",
-            path=f"/transcriptions/{quote(id, safe='')}/segments",
+            path=f"/transcriptions/{quote(str(id), safe='')}/segments",
             query={
                 "limit": limit,
                 "cursor": cursor,
@@ -215,7 +229,7 @@ class Operations:
         """
         request = Request(
             method="GET",
-            path=f"/transcriptions/{quote(id, safe='')}/export",
+            path=f"/transcriptions/{quote(str(id), safe='')}/export",
             query={
                 "format": format,
             },
@@ -248,6 +262,543 @@ class Operations:
             },
         )
         return cast(Languages, self._transport.json(request, stop))
+
+    def cancel_transcription(
+        self,
+        id: str,
+        *,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Transcription:
+        """Cancel a recording.
+
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_has_ended`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `file_too_large`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/cancel",
+            headers={
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Transcription, self._transport.json(request, stop))
+
+    def list_speakers(
+        self,
+        id: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Speakers:
+        """List the speakers.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/speakers",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Speakers, self._transport.json(request, stop))
+
+    def name_speakers(
+        self,
+        id: str,
+        body: SpeakerNames,
+        *,
+        if_match: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Speakers:
+        """Name speakers.
+
+        if_match: ETag of the revision that you have read. If the transcript has another one by now,
+        the answer is 412.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `precondition_failed`, `file_too_large`, `validation_failed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="PATCH",
+            path=f"/transcriptions/{quote(str(id), safe='')}/speakers",
+            headers={
+                "If-Match": if_match,
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Speakers, self._transport.json(request, stop))
+
+    def merge_speakers(
+        self,
+        id: str,
+        body: SpeakerMerge,
+        *,
+        if_match: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Corrected:
+        """Merge two speakers.
+
+        if_match: ETag of the revision that you have read: its number in quotes. If the transcript
+        has another one by now, the answer is 412 with what was changed. Without it, 428.
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
+        `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/speakers/merge",
+            headers={
+                "If-Match": if_match,
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Corrected, self._transport.json(request, stop))
+
+    def correct_segments(
+        self,
+        id: str,
+        body: Corrections,
+        *,
+        if_match: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Corrected:
+        """Correct segments.
+
+        if_match: ETag of the revision that you have read: its number in quotes. If the transcript
+        has another one by now, the answer is 412 with what was changed. Without it, 428.
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
+        `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/corrections",
+            headers={
+                "If-Match": if_match,
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Corrected, self._transport.json(request, stop))
+
+    def list_revisions(
+        self,
+        id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> RevisionPage:
+        """List revisions.
+
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/revisions",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(RevisionPage, self._transport.json(request, stop))
+
+    def get_revision(
+        self,
+        id: str,
+        number: int,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> RevisionSegments:
+        """Read an earlier transcript.
+
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/revisions/{quote(str(number), safe='')}",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(RevisionSegments, self._transport.json(request, stop))
+
+    def compare_revision(
+        self,
+        id: str,
+        number: int,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        other: Optional[int] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Comparison:
+        """Compare revisions.
+
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        other: The later revision to compare with; by default the latest.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/revisions/{quote(str(number), safe='')}/comparison",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "other": other,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Comparison, self._transport.json(request, stop))
+
+    def restore_revision(
+        self,
+        id: str,
+        number: int,
+        *,
+        if_match: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Corrected:
+        """Restore a revision.
+
+        if_match: ETag of the revision that you have read: its number in quotes. If the transcript
+        has another one by now, the answer is 412 with what was changed. Without it, 428.
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `precondition_failed`,
+        `file_too_large`, `validation_failed`, `precondition_required`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/revisions/{quote(str(number), safe='')}/restore",
+            headers={
+                "If-Match": if_match,
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Corrected, self._transport.json(request, stop))
+
+    def process_again(
+        self,
+        id: str,
+        body: ProcessAgain,
+        *,
+        idempotency_key: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Processing:
+        """Process a recording again.
+
+        idempotency_key: Identifies this request, so that it is executed once however often it is
+        sent, as in a create: the first answer is stored for 24 hours. 1 to 255 visible ASCII
+        characters.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `transcription_still_processing`, `audio_not_stored`, `concurrency_limit`,
+        `idempotency_key_reused`, `idempotency_request_in_progress`, `file_too_large`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="POST",
+            path=f"/transcriptions/{quote(str(id), safe='')}/process",
+            headers={
+                "Idempotency-Key": idempotency_key,
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Processing, self._transport.json(request, stop))
+
+    def get_processing(
+        self,
+        id: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Processing:
+        """Get the processing again.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/process",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Processing, self._transport.json(request, stop))
+
+    def list_voices(
+        self,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Voices:
+        """List the remembered voices.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `method_not_allowed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path="/voices",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Voices, self._transport.json(request, stop))
+
+    def rename_voice(
+        self,
+        voice: str,
+        body: VoiceName,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Voices:
+        """Rename a voice.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `file_too_large`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="PUT",
+            path=f"/voices/{quote(str(voice), safe='')}",
+            headers={
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Voices, self._transport.json(request, stop))
+
+    def delete_voice(
+        self,
+        voice: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> None:
+        """Delete a voice.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="DELETE",
+            path=f"/voices/{quote(str(voice), safe='')}",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        self._transport.nothing(request, stop)
+
+    def get_tags(
+        self,
+        id: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Tags:
+        """Get the tags of a recording.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(str(id), safe='')}/tags",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Tags, self._transport.json(request, stop))
+
+    def set_tags(
+        self,
+        id: str,
+        body: Tags,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Tags:
+        """Replace the tags of a recording.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `file_too_large`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="PUT",
+            path=f"/transcriptions/{quote(str(id), safe='')}/tags",
+            headers={
+                "X-Request-Id": request_id,
+            },
+            body=body,
+        )
+        return cast(Tags, self._transport.json(request, stop))
+
+    def search_transcriptions(
+        self,
+        *,
+        q: str,
+        tag: Optional[str] = None,
+        status: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> FoundPage:
+        """Search in transcripts.
+
+        q: Words that one segment has, in any order, or the recording's name. Words in quotation
+        marks follow each other. The last word may be the beginning of one.
+        tag: Only recordings with this tag.
+        status: Only recordings with this status: one of `queued`, `processing`, `completed`,
+        `failed`, or several separated by commas.
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `method_not_allowed`, `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path="/search",
+            query={
+                "q": q,
+                "tag": tag,
+                "status": status,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(FoundPage, self._transport.json(request, stop))
 
     def export_transcription_as(
         self,
@@ -288,7 +839,7 @@ class Operations:
         """
         request = Request(
             method="GET",
-            path=f"/transcriptions/{quote(id, safe='')}/exports/{quote(format, safe='')}",
+            path=f"/transcriptions/{quote(str(id), safe='')}/exports/{quote(str(format), safe='')}",
             query={
                 "speakers": speakers,
                 "width": width,

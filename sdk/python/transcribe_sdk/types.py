@@ -242,6 +242,294 @@ class Languages(TypedDict):
     data: List[Language]
 
 
+class Speaker(TypedDict):
+    """A speaker of a transcript."""
+
+    speaker: str
+    """The letter in segments and exports."""
+    name: Optional[str]
+    """The name that somebody gave; null for none."""
+
+
+class Speakers(TypedDict):
+    """The speakers of a transcript, in order of first appearance."""
+
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+    data: List[Speaker]
+
+
+class SpeakerNames(TypedDict):
+    """Names of speakers."""
+
+    names: Dict[str, Optional[str]]
+    """Names by the letters of speakers; null and an empty name remove one. Speakers that are not
+    mentioned keep theirs.
+    """
+
+
+class SpeakerMerge(TypedDict):
+    """Two speakers who are the same person."""
+
+    speaker: str
+    """The speaker who disappears."""
+    into: str
+    """The speaker who gets the segments."""
+
+
+class Corrected(TypedDict):
+    """The latest revision after a change."""
+
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+
+
+class _SegmentCorrection(TypedDict):
+    index: int
+    """The segment's `index`, in the revision of `If-Match`."""
+
+
+class SegmentCorrection(_SegmentCorrection, total=False):
+    """A new text or another speaker of a segment, or both."""
+
+    text: str
+    """The new text. An empty one removes the segment. Words keep their times as far as possible."""
+    speaker: str
+    """The speaker, who is certain from then on. `new`: one more speaker, the same in the whole
+    request.
+    """
+
+
+class Corrections(TypedDict):
+    """Corrections of segments, which become one revision."""
+
+    corrections: List[SegmentCorrection]
+    """Corrections of 1 to 100 segments, each once. All are made, or none."""
+
+
+RevisionAction = Literal[
+    "text",
+    "delete",
+    "split",
+    "merge",
+    "assign",
+    "merge_speakers",
+    "replace",
+    "revert",
+    "redo",
+    "restore",
+    "process",
+]
+
+
+class Revision(TypedDict):
+    """A revision of a transcript."""
+
+    number: int
+    """Numbers increase, and some are missing: typing continues a revision."""
+    author: str
+    """A person, a key (`the key NAME`), or `the operator`."""
+    at: str
+    """Time of the revision."""
+    action: RevisionAction
+    """What was done; `process`: the recording was processed again."""
+    segments: int
+    """Number of segments that it changed."""
+
+
+class RevisionPage(TypedDict):
+    """The stored revisions of a transcript, newest first, and the number of the latest."""
+
+    data: List[Revision]
+    has_more: bool
+    """Whether there is a next page."""
+    next_cursor: str
+    """Send it as `cursor` for the next page. Empty on the last."""
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+
+
+class RevisionSegments(TypedDict):
+    """Segments of the transcript as it was after a revision."""
+
+    data: List[Segment]
+    has_more: bool
+    """Whether there is a next page."""
+    next_cursor: str
+    """Send it as `cursor` for the next page. Empty on the last."""
+    revision: int
+    """Number of this revision."""
+
+
+class ComparedSegment(TypedDict):
+    """A segment in a comparison."""
+
+    start: float
+    """Seconds from the beginning."""
+    speaker: str
+    """Letter of the speaker, in the order of this revision's speakers."""
+    text: str
+
+
+class Difference(TypedDict):
+    """A part of a transcript that differs."""
+
+    index: int
+    """Index in the later transcript."""
+    before: List[ComparedSegment]
+    """The segments after the revision."""
+    after: List[ComparedSegment]
+    """The segments in the later transcript."""
+
+
+class Comparison(TypedDict):
+    """Differences between the transcript after a revision and a later one."""
+
+    data: List[Difference]
+    total: int
+    """Number of differences in the whole transcript."""
+    has_more: bool
+    """Whether there is a next page."""
+    next_cursor: str
+    """Send it as `cursor` for the next page. Empty on the last."""
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+
+
+class ProcessAgain(TypedDict, total=False):
+    """Choices for processing a recording again."""
+
+    model: str
+    """Id of an installed model, as in `GET /v1/models`. By default the model in use."""
+    language: Optional[str]
+    """Code of a language of the model; null detects it. By default the language that was sent with
+    the recording.
+    """
+    prompt: str
+    """Names and terms, as in a create. An empty prompt is none. By default as in the create."""
+    speakers: int
+    """a whole number from 1 to 50"""
+    min_speakers: int
+    """a whole number from 1 to 50"""
+    max_speakers: int
+    """a whole number from 1 to 50"""
+
+
+ProcessingProcessingStatus = Literal["queued", "processing", "failed"]
+
+
+class ProcessingProcessing(TypedDict):
+    """Null if the recording is not processed again, or has been."""
+
+    status: ProcessingProcessingStatus
+    progress: TranscriptionProgress
+    """Progress to show to people. Only `status` shows whether processing has ended."""
+    failure_reason: Optional[TranscriptionFailureReason]
+    """Null unless `failed`. `no_speech`: no speech was found. `too_short`: less than half a second
+    of audio. `quota_exceeded`: the account's audio quota of the day was used up when processing was
+    to begin. `internal`: a fault of the service, a link that could not be fetched, or a recording
+    that is too long.
+    """
+    created_at: str
+
+
+class Processing(TypedDict):
+    """Whether a recording is processed again."""
+
+    processing: Optional[ProcessingProcessing]
+    """Null if the recording is not processed again, or has been."""
+
+
+class Voice(TypedDict):
+    """A voice that the account remembers."""
+
+    id: str
+    name: str
+    """The name that is proposed for speakers with this voice."""
+    created_at: str
+    recordings: int
+    """Number of recordings that it is compared by."""
+    seconds: float
+    """Seconds of clean speech in them."""
+
+
+class Voices(TypedDict):
+    """The voices that the account remembers."""
+
+    enabled: bool
+    """Whether the account remembers voices; the operator decides this."""
+    data: List[Voice]
+    """Sorted by name."""
+
+
+class VoiceName(TypedDict):
+    """A name of a voice."""
+
+    name: str
+    """A name that no other voice of the account has."""
+
+
+class Tags(TypedDict):
+    """The tags of a recording."""
+
+    tags: List[str]
+    """At most 20 tags of 1 to 50 characters, without commas. Upper and lower case differ. Answers
+    have each once, sorted.
+    """
+
+
+class Mark(TypedDict):
+    """A part of a text, in UTF-16 code units."""
+
+    start: int
+    end: int
+
+
+class Hit(TypedDict):
+    """A segment that has the searched words."""
+
+    index: int
+    """Index of the segment."""
+    start: float
+    """Seconds from the beginning."""
+    text: str
+    """The segment's text around the first match; `…` marks omitted text."""
+    marks: List[Mark]
+    """The matches in `text`."""
+
+
+class FoundTranscription(TypedDict):
+    """A recording whose transcript or name has the searched words."""
+
+    transcription: ListedTranscription
+    tags: List[str]
+    hits: List[Hit]
+    """The first three segments; none if only the recording's name matches."""
+    has_more_hits: bool
+    """Whether more segments match."""
+
+
+class FoundPage(TypedDict):
+    """Recordings that match, newest first."""
+
+    data: List[FoundTranscription]
+    has_more: bool
+    """Whether there is a next page."""
+    next_cursor: str
+    """Send it as `cursor` for the next page. Empty on the last."""
+    is_partial: bool
+    """Whether recordings are still being added to the index, so that a later search may find more.
+    """
+
+
 FileFormat = Literal[
     "txt",
     "srt",
@@ -281,14 +569,41 @@ ErrorCode = Literal[
     "idempotency_request_in_progress",
     "transcription_still_processing",
     "transcription_is_not_ready",
+    "transcription_has_ended",
+    "audio_not_stored",
+    "precondition_failed",
     "file_too_large",
     "validation_failed",
     "uploaded_file_cannot_be_processed",
     "playlist_not_acceptable",
+    "precondition_required",
     "rate_limited",
     "internal_error",
     "service_unavailable",
 ]
+
+
+class Splice(TypedDict):
+    index: int
+    """Where the segments begin, after the splices before this one."""
+    removed: int
+    """Number of segments that are gone."""
+    segments: List[Segment]
+    """The segments in their place."""
+
+
+class LaterChanges(TypedDict):
+    """What others have changed since the revision of `If-Match`."""
+
+    revision: int
+    """Number of the latest revision of the transcript; 0 as it was recognized. Send it as
+    `If-Match: "N"`.
+    """
+    authors: List[str]
+    """Names of those who changed the transcript."""
+    splices: Optional[List[Splice]]
+    """The changes, to apply one after the other. Null if they are many: read the transcript again.
+    """
 
 
 class _ErrorEnvelope(TypedDict):
@@ -307,3 +622,4 @@ class ErrorEnvelope(_ErrorEnvelope, total=False):
     """URL of this server's documentation. Only with the codes of an account that may not use the
     API.
     """
+    changes: LaterChanges

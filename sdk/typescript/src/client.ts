@@ -1,6 +1,8 @@
-import { ApiError, BadAnswerError, StillProcessingError, TranscriptionFailedError } from "./errors.ts";
+import { Editing } from "./editing.ts";
+import { ApiError, StillProcessingError, TranscriptionFailedError } from "./errors.ts";
 import { type LiveOptions, LiveSession } from "./live/session.ts";
 import { Operations } from "./operations.ts";
+import { allOf } from "./pages.ts";
 import { RecordingFile, type RecordingInput, randomId } from "./recording-file.ts";
 import type { Clock } from "./retries.ts";
 import { type CallOptions, type ClientOptions, type Download, Transport, type UploadOptions } from "./transport.ts";
@@ -53,6 +55,8 @@ export interface TranscribeOptions extends CreateOptions, WaitOptions {
 export class Client {
   /** The operations of the API, one request each, with the same retries. */
   readonly operations: Operations;
+  /** Changes of recordings and transcripts. */
+  readonly editing: Editing;
   readonly #transport: Transport;
   readonly #clock: Clock;
 
@@ -60,6 +64,7 @@ export class Client {
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
     this.operations = new Operations(transport);
+    this.editing = new Editing(this.operations, transport);
     this.#transport = transport;
     this.#clock = transport.clock;
   }
@@ -192,22 +197,6 @@ export class Client {
   /** Returns the languages that the server accepts. */
   async languages(call: CallOptions = {}): Promise<Language[]> {
     return (await this.operations.listLanguages({}, call)).data;
-  }
-}
-
-interface Page<T> {
-  readonly data: T[];
-  readonly has_more: boolean;
-  readonly next_cursor: string;
-}
-
-async function* allOf<T>(fetchPage: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await fetchPage(cursor);
-    if (!Array.isArray(page.data)) throw new BadAnswerError("the answer is not a page of the API");
-    yield* page.data;
-    if (!page.has_more || page.data.length === 0) return;
-    cursor = page.next_cursor;
   }
 }
 

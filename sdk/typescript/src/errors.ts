@@ -1,4 +1,4 @@
-import type { ErrorCode, Transcription } from "./types.ts";
+import type { ErrorCode, LaterChanges, Transcription } from "./types.ts";
 
 /** Base of all errors of this package. */
 export class TranscribeError extends Error {
@@ -16,6 +16,8 @@ export interface Refusal {
   readonly errors: Readonly<Record<string, readonly string[]>>;
   /** The scope that the key lacks, with `insufficient_scope`. */
   readonly required: string | null;
+  /** What others have changed, with `precondition_failed`. */
+  readonly changes?: LaterChanges | null;
   readonly retryAfterSeconds: number | null;
 }
 
@@ -29,9 +31,10 @@ export class ApiError extends TranscribeError implements Refusal {
   readonly requestId: string | null;
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly required: string | null;
+  readonly changes: LaterChanges | null;
   readonly retryAfterSeconds: number | null;
 
-  constructor({ status, code, message, requestId, errors, required, retryAfterSeconds }: Refusal) {
+  constructor({ status, code, message, requestId, errors, required, changes = null, retryAfterSeconds }: Refusal) {
     const details = Object.entries(errors).map(([field, faults]) => ` ${field}: ${faults.join(" ")}`);
     super(printable(`${status} ${code}: ${message}${details.join("")}`));
     this.status = status;
@@ -40,6 +43,7 @@ export class ApiError extends TranscribeError implements Refusal {
     this.requestId = requestId;
     this.errors = errors;
     this.required = required;
+    this.changes = changes;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

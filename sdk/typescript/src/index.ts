@@ -1,4 +1,5 @@
 export { Client, type CreateOptions, type ExportLayout, type TranscribeOptions, type WaitOptions } from "./client.ts";
+export { Editing } from "./editing.ts";
 export {
   ApiError,
   BadAnswerError,

@@ -55,6 +55,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly form?: object;
+  /** Sent as JSON. */
+  readonly body?: object;
 }
 
 /** A downloaded file. */
@@ -253,7 +255,7 @@ export class Transport {
         headers: this.#headersOf(request, form),
         signal,
         // A redirect could send the key and the recording to another server.
-        ...(form === null ? { redirect: "manual" } : { ...STREAMED, body: form.body }),
+        ...(form === null ? { redirect: "manual", body: jsonOf(request) } : { ...STREAMED, body: form.body }),
       } as RequestInit);
       if (!response.ok && response.status !== 304) throw await this.refusalOf(response);
       return await read(response);
@@ -295,7 +297,7 @@ export class Transport {
     return `${this.#baseUrl}${path}${values.length > 0 ? `?${new URLSearchParams(Object.fromEntries(values))}` : ""}`;
   }
 
-  #headersOf({ headers = {} }: ApiRequest, form: FormBody | null): Record<string, string> {
+  #headersOf({ headers = {}, body }: ApiRequest, form: FormBody | null): Record<string, string> {
     const own = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
     const isStream = form !== null && !(form.body instanceof Blob);
     return {
@@ -303,6 +305,7 @@ export class Transport {
       Accept: "application/json, */*",
       Authorization: `Bearer ${this.#key}`,
       "User-Agent": `transcribe-sdk-typescript/${version}`,
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...(form === null ? {} : { "Content-Type": form.contentType }),
       ...(isStream ? { "Content-Length": String(form.sizeBytes) } : {}),
       ...(form === null || form.digest === null ? {} : { "Content-Digest": form.digest }),
@@ -327,9 +330,14 @@ export class Transport {
       requestId: headers.get("x-request-id"),
       errors: errorsOf(envelope.errors),
       required: envelope.required ?? null,
+      changes: envelope.changes ?? null,
       retryAfterSeconds: secondsOf(headers.get("retry-after")),
     });
   }
+}
+
+function jsonOf({ body }: ApiRequest): string | null {
+  return body === undefined ? null : JSON.stringify(body);
 }
 
 /** Parses an answer as JSON; returns null if it is not JSON. */

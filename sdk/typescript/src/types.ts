@@ -205,6 +205,251 @@ export interface Languages {
   data: Language[];
 }
 
+/** A speaker of a transcript. */
+export interface Speaker {
+  /** The letter in segments and exports. */
+  speaker: string;
+  /** The name that somebody gave; null for none. */
+  name: string | null;
+}
+
+/** The speakers of a transcript, in order of first appearance. */
+export interface Speakers {
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+  data: Speaker[];
+}
+
+/** Names of speakers. */
+export interface SpeakerNames {
+  /**
+   * Names by the letters of speakers; null and an empty name remove one. Speakers that are not mentioned keep theirs.
+   */
+  names: Record<string, string | null>;
+}
+
+/** Two speakers who are the same person. */
+export interface SpeakerMerge {
+  /** The speaker who disappears. */
+  speaker: string;
+  /** The speaker who gets the segments. */
+  into: string;
+}
+
+/** The latest revision after a change. */
+export interface Corrected {
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+}
+
+/** A new text or another speaker of a segment, or both. */
+export interface SegmentCorrection {
+  /** The segment's `index`, in the revision of `If-Match`. */
+  index: number;
+  /** The new text. An empty one removes the segment. Words keep their times as far as possible. */
+  text?: string;
+  /** The speaker, who is certain from then on. `new`: one more speaker, the same in the whole request. */
+  speaker?: string;
+}
+
+/** Corrections of segments, which become one revision. */
+export interface Corrections {
+  /** Corrections of 1 to 100 segments, each once. All are made, or none. */
+  corrections: SegmentCorrection[];
+}
+
+export type RevisionAction =
+  | "text"
+  | "delete"
+  | "split"
+  | "merge"
+  | "assign"
+  | "merge_speakers"
+  | "replace"
+  | "revert"
+  | "redo"
+  | "restore"
+  | "process";
+
+/** A revision of a transcript. */
+export interface Revision {
+  /** Numbers increase, and some are missing: typing continues a revision. */
+  number: number;
+  /** A person, a key (`the key NAME`), or `the operator`. */
+  author: string;
+  /** Time of the revision. */
+  at: string;
+  /** What was done; `process`: the recording was processed again. */
+  action: RevisionAction;
+  /** Number of segments that it changed. */
+  segments: number;
+}
+
+/** The stored revisions of a transcript, newest first, and the number of the latest. */
+export interface RevisionPage {
+  data: Revision[];
+  /** Whether there is a next page. */
+  has_more: boolean;
+  /** Send it as `cursor` for the next page. Empty on the last. */
+  next_cursor: string;
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+}
+
+/** Segments of the transcript as it was after a revision. */
+export interface RevisionSegments {
+  data: Segment[];
+  /** Whether there is a next page. */
+  has_more: boolean;
+  /** Send it as `cursor` for the next page. Empty on the last. */
+  next_cursor: string;
+  /** Number of this revision. */
+  revision: number;
+}
+
+/** A segment in a comparison. */
+export interface ComparedSegment {
+  /** Seconds from the beginning. */
+  start: number;
+  /** Letter of the speaker, in the order of this revision's speakers. */
+  speaker: string;
+  text: string;
+}
+
+/** A part of a transcript that differs. */
+export interface Difference {
+  /** Index in the later transcript. */
+  index: number;
+  /** The segments after the revision. */
+  before: ComparedSegment[];
+  /** The segments in the later transcript. */
+  after: ComparedSegment[];
+}
+
+/** Differences between the transcript after a revision and a later one. */
+export interface Comparison {
+  data: Difference[];
+  /** Number of differences in the whole transcript. */
+  total: number;
+  /** Whether there is a next page. */
+  has_more: boolean;
+  /** Send it as `cursor` for the next page. Empty on the last. */
+  next_cursor: string;
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+}
+
+/** Choices for processing a recording again. */
+export interface ProcessAgain {
+  /** Id of an installed model, as in `GET /v1/models`. By default the model in use. */
+  model?: string | undefined;
+  /** Code of a language of the model; null detects it. By default the language that was sent with the recording. */
+  language?: string | null | undefined;
+  /** Names and terms, as in a create. An empty prompt is none. By default as in the create. */
+  prompt?: string | undefined;
+  /** a whole number from 1 to 50 */
+  speakers?: number | undefined;
+  /** a whole number from 1 to 50 */
+  min_speakers?: number | undefined;
+  /** a whole number from 1 to 50 */
+  max_speakers?: number | undefined;
+}
+
+export type ProcessingProcessingStatus = "queued" | "processing" | "failed";
+
+/** Null if the recording is not processed again, or has been. */
+export interface ProcessingProcessing {
+  status: ProcessingProcessingStatus;
+  /** Progress to show to people. Only `status` shows whether processing has ended. */
+  progress: TranscriptionProgress;
+  /**
+   * Null unless `failed`. `no_speech`: no speech was found. `too_short`: less than half a second of audio.
+   * `quota_exceeded`: the account's audio quota of the day was used up when processing was to begin. `internal`: a
+   * fault of the service, a link that could not be fetched, or a recording that is too long.
+   */
+  failure_reason: TranscriptionFailureReason | null;
+  created_at: string;
+}
+
+/** Whether a recording is processed again. */
+export interface Processing {
+  /** Null if the recording is not processed again, or has been. */
+  processing: ProcessingProcessing | null;
+}
+
+/** A voice that the account remembers. */
+export interface Voice {
+  id: string;
+  /** The name that is proposed for speakers with this voice. */
+  name: string;
+  created_at: string;
+  /** Number of recordings that it is compared by. */
+  recordings: number;
+  /** Seconds of clean speech in them. */
+  seconds: number;
+}
+
+/** The voices that the account remembers. */
+export interface Voices {
+  /** Whether the account remembers voices; the operator decides this. */
+  enabled: boolean;
+  /** Sorted by name. */
+  data: Voice[];
+}
+
+/** A name of a voice. */
+export interface VoiceName {
+  /** A name that no other voice of the account has. */
+  name: string;
+}
+
+/** The tags of a recording. */
+export interface Tags {
+  /**
+   * At most 20 tags of 1 to 50 characters, without commas. Upper and lower case differ. Answers have each once, sorted.
+   */
+  tags: string[];
+}
+
+/** A part of a text, in UTF-16 code units. */
+export interface Mark {
+  start: number;
+  end: number;
+}
+
+/** A segment that has the searched words. */
+export interface Hit {
+  /** Index of the segment. */
+  index: number;
+  /** Seconds from the beginning. */
+  start: number;
+  /** The segment's text around the first match; `…` marks omitted text. */
+  text: string;
+  /** The matches in `text`. */
+  marks: Mark[];
+}
+
+/** A recording whose transcript or name has the searched words. */
+export interface FoundTranscription {
+  transcription: ListedTranscription;
+  tags: string[];
+  /** The first three segments; none if only the recording's name matches. */
+  hits: Hit[];
+  /** Whether more segments match. */
+  has_more_hits: boolean;
+}
+
+/** Recordings that match, newest first. */
+export interface FoundPage {
+  data: FoundTranscription[];
+  /** Whether there is a next page. */
+  has_more: boolean;
+  /** Send it as `cursor` for the next page. Empty on the last. */
+  next_cursor: string;
+  /** Whether recordings are still being added to the index, so that a later search may find more. */
+  is_partial: boolean;
+}
+
 export type FileFormat =
   | "txt"
   | "srt"
@@ -243,13 +488,36 @@ export type ErrorCode =
   | "idempotency_request_in_progress"
   | "transcription_still_processing"
   | "transcription_is_not_ready"
+  | "transcription_has_ended"
+  | "audio_not_stored"
+  | "precondition_failed"
   | "file_too_large"
   | "validation_failed"
   | "uploaded_file_cannot_be_processed"
   | "playlist_not_acceptable"
+  | "precondition_required"
   | "rate_limited"
   | "internal_error"
   | "service_unavailable";
+
+export interface Splice {
+  /** Where the segments begin, after the splices before this one. */
+  index: number;
+  /** Number of segments that are gone. */
+  removed: number;
+  /** The segments in their place. */
+  segments: Segment[];
+}
+
+/** What others have changed since the revision of `If-Match`. */
+export interface LaterChanges {
+  /** Number of the latest revision of the transcript; 0 as it was recognized. Send it as `If-Match: "N"`. */
+  revision: number;
+  /** Names of those who changed the transcript. */
+  authors: string[];
+  /** The changes, to apply one after the other. Null if they are many: read the transcript again. */
+  splices: Splice[] | null;
+}
 
 export interface ErrorEnvelope {
   /** The error code, for programs. */
@@ -262,6 +530,7 @@ export interface ErrorEnvelope {
   required?: string;
   /** URL of this server's documentation. Only with the codes of an account that may not use the API. */
   docs?: string;
+  changes?: LaterChanges;
 }
 
 /** Parameters of {@link Operations.createTranscription}. */
@@ -354,6 +623,214 @@ export interface ExportTranscriptionParameters {
 
 /** Parameters of {@link Operations.listLanguages}. */
 export interface ListLanguagesParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.cancelTranscription}. */
+export interface CancelTranscriptionParameters {
+  /**
+   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
+   * stored for 24 hours. 1 to 255 visible ASCII characters.
+   */
+  idempotency_key?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.listSpeakers}. */
+export interface ListSpeakersParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.nameSpeakers}. */
+export interface NameSpeakersParameters {
+  /** ETag of the revision that you have read. If the transcript has another one by now, the answer is 412. */
+  if_match?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.mergeSpeakers}. */
+export interface MergeSpeakersParameters {
+  /**
+   * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
+   * is 412 with what was changed. Without it, 428.
+   */
+  if_match?: string | undefined;
+  /**
+   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
+   * stored for 24 hours. 1 to 255 visible ASCII characters.
+   */
+  idempotency_key?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.correctSegments}. */
+export interface CorrectSegmentsParameters {
+  /**
+   * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
+   * is 412 with what was changed. Without it, 428.
+   */
+  if_match?: string | undefined;
+  /**
+   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
+   * stored for 24 hours. 1 to 255 visible ASCII characters.
+   */
+  idempotency_key?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.listRevisions}. */
+export interface ListRevisionsParameters {
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
+  limit?: number | undefined;
+  /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
+  cursor?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.getRevision}. */
+export interface GetRevisionParameters {
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
+  limit?: number | undefined;
+  /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
+  cursor?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.compareRevision}. */
+export interface CompareRevisionParameters {
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
+  limit?: number | undefined;
+  /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
+  cursor?: string | undefined;
+  /** The later revision to compare with; by default the latest. */
+  other?: number | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.restoreRevision}. */
+export interface RestoreRevisionParameters {
+  /**
+   * ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer
+   * is 412 with what was changed. Without it, 428.
+   */
+  if_match?: string | undefined;
+  /**
+   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
+   * stored for 24 hours. 1 to 255 visible ASCII characters.
+   */
+  idempotency_key?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.processAgain}. */
+export interface ProcessAgainParameters {
+  /**
+   * Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is
+   * stored for 24 hours. 1 to 255 visible ASCII characters.
+   */
+  idempotency_key?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.getProcessing}. */
+export interface GetProcessingParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.listVoices}. */
+export interface ListVoicesParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.renameVoice}. */
+export interface RenameVoiceParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.deleteVoice}. */
+export interface DeleteVoiceParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.getTags}. */
+export interface GetTagsParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.setTags}. */
+export interface SetTagsParameters {
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.searchTranscriptions}. */
+export interface SearchTranscriptionsParameters {
+  /**
+   * Words that one segment has, in any order, or the recording's name. Words in quotation marks follow each other. The
+   * last word may be the beginning of one.
+   */
+  q: string;
+  /** Only recordings with this tag. */
+  tag?: string | undefined;
+  /**
+   * Only recordings with this status: one of `queued`, `processing`, `completed`, `failed`, or several separated by
+   * commas.
+   */
+  status?: string | undefined;
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
+  limit?: number | undefined;
+  /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
+  cursor?: string | undefined;
   /**
    * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
    */

@@ -4,6 +4,7 @@ import {
   type ApiKey,
   checkedKeyName,
   createKey,
+  defaultScopes,
   listKeys,
   revokeKey,
   rotateKey,
@@ -37,16 +38,21 @@ function createCommand(): Command {
   return settingsCommand("create", "Create a key for an account and print it, only this once.")
     .requiredOption("--account <name>", "the account's name or id", checkedBy(checkName))
     .option("--name <text>", "what the key is for", parsedBy(checkedKeyName), "default")
-    .option("--scopes <scopes>", `its permissions, separated by commas (default: ${scopes.join(",")})`, listOf(scopes))
+    .option(
+      "--scopes <scopes>",
+      `its permissions, separated by commas: ${scopes.join(", ")} (default: ${defaultScopes.join(",")})`,
+      listOf(scopes),
+    )
     .option("--workspace <name>", "pin it to a workspace of the account", checkedBy(checkName))
     .option("--expires <end>", "when it expires: 2026-12-31 or 90d (default: never)", futureMoment)
     .action((options: CreateOptions, command: Command) => {
       const store = openStoreOf(command);
       const account = requireAccount(store, options.account);
       const by = auditor();
+      const chosen: readonly Scope[] = options.scopes ?? defaultScopes;
       const values = {
         name: options.name,
-        scopes: scopes.filter((scope) => options.scopes?.includes(scope) ?? true),
+        scopes: scopes.filter((scope) => chosen.includes(scope)),
         workspace: options.workspace === undefined ? null : requireWorkspace(store, account, options.workspace),
         expiresAt: options.expires ?? null,
       };

@@ -13,6 +13,7 @@ import {
   TranscriptionFailedError,
 } from "../../../sdk/typescript/src/index.ts";
 import {
+  editing,
   listedTranscriptionSchema,
   type SegmentResource,
   type ServerTrust,
@@ -173,8 +174,52 @@ export class ApiClient {
   }
 
   /** Returns up to `limit` recordings, newest first. */
-  list(limit: number, status?: string): Promise<ListedTranscription[]> {
-    return this.#all(listedTranscriptionSchema, limit, (call) => this.#client.list({ status }, call));
+  list(limit: number, status?: string, tag?: string): Promise<ListedTranscription[]> {
+    return this.#all(listedTranscriptionSchema, limit, (call) =>
+      tag === undefined ? this.#client.list({ status }, call) : this.#client.editing.tagged(tag, { status }, call),
+    );
+  }
+
+  /** Cancels a recording, or the processing again of a completed one. */
+  async cancel(id: string): Promise<void> {
+    await this.#call((call) => this.#client.editing.cancel(id, call));
+  }
+
+  async speakers(id: string): Promise<editing.Speakers> {
+    return this.#checked(editing.speakersSchema, await this.#call((call) => this.#client.editing.speakers(id, call)));
+  }
+
+  /** Names speakers, by their letters; null removes a name. */
+  async nameSpeakers(id: string, names: Record<string, string | null>): Promise<void> {
+    await this.#call((call) => this.#client.editing.nameSpeakers(id, names, call));
+  }
+
+  /** Merges two speakers of a transcript, of which `revision` is the latest revision. */
+  async mergeSpeakers(
+    id: string,
+    revision: number,
+    speakers: { readonly speaker: string; readonly into: string },
+  ): Promise<void> {
+    await this.#call((call) => this.#client.editing.mergeSpeakers(id, revision, speakers, call));
+  }
+
+  async tags(id: string): Promise<string[]> {
+    return this.#checked(Type.Array(Type.String()), await this.#call((call) => this.#client.editing.tags(id, call)));
+  }
+
+  /** Replaces all tags of a recording. @returns the tags that it has now */
+  async setTags(id: string, tags: readonly string[]): Promise<string[]> {
+    const set = await this.#call((call) => this.#client.editing.setTags(id, tags, call));
+    return this.#checked(Type.Array(Type.String()), set);
+  }
+
+  /** Returns up to `limit` recordings that have the searched words, newest first. */
+  search(
+    words: string,
+    limit: number,
+    filter: { readonly tag?: string | undefined; readonly status?: string | undefined },
+  ): Promise<editing.FoundPage["data"]> {
+    return this.#all(editing.foundSchema, limit, (call) => this.#client.editing.search(words, filter, call));
   }
 
   /** Returns all segments of a completed recording. */

@@ -2,12 +2,12 @@ import { Command, Option } from "commander";
 import type { TranscriptionResource } from "../../api-contract/index.ts";
 import { values } from "../../database/index.ts";
 import { type ExportFormat, type ExportLayout, exportFormats } from "../../exports/index.ts";
-import type { Status } from "../../recordings/index.ts";
+import { type Status, tags } from "../../recordings/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
 import { addLayoutOptions, type LayoutOptions, layoutOf, speakersOption } from "../layout-options.ts";
 import { facts, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { makeOutputDirectory, outputOption, planOutputs, standardOutput, writeOutput } from "../outputs.ts";
-import { each, listOf, positiveNumber, resourceId } from "../parse-option.ts";
+import { each, listOf, parsedBy, positiveNumber, resourceId } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { transcriptText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -23,12 +23,13 @@ export function listCommand(): Command {
     .option("--status <statuses>", `only these: ${statuses.join(", ")}; separated by commas`, listOf(statuses))
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 20)
     .addOption(new Option("--all", "list all recordings").conflicts("limit"))
+    .option("--tag <tag>", "only recordings with this tag", parsedBy(tags.parseTag))
     .option("--json", "print the result as JSON");
   return addServerOptions(command).action(
-    (options: JsonOption & { status?: readonly Status[]; limit: number; all?: true }) =>
+    (options: JsonOption & { status?: readonly Status[]; tag?: string; limit: number; all?: true }) =>
       withClient(command, async (client) => {
         const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
-        const found = await client.list(limit, options.status?.join(","));
+        const found = await client.list(limit, options.status?.join(","), options.tag);
         printTable(options, found, (each) => each, "no recordings", {
           ID: ({ id }) => printable(id),
           STATUS: ({ status, failure_reason, progress }) => {
@@ -118,33 +119,46 @@ export function deleteCommand(): Command {
     .argument("<id...>", "ids of recordings", each(resourceId))
     .option("--json", "print as JSON, for each recording: id, deleted, error");
   return addServerOptions(command).action((ids: string[], options: JsonOption) =>
-    withClient(command, async (client) => {
-      // Checks the key first, so that a refused key is reported once and not for each id.
-      await client.checkKey();
-      const deletions: { id: string; fault: ClientError | null }[] = [];
-      for (const id of new Set(ids)) deletions.push({ id, fault: await deletionFault(client, id) });
-      const deleted = deletions.filter(({ fault }) => fault === null);
-      const json = deletions.map(({ id, fault }) => ({
-        id,
-        deleted: fault === null,
-        error: fault === null ? null : { code: fault.code, message: fault.message },
-      }));
-      if (options.json === true || deleted.length > 0) {
-        print(options, json, () => deleted.map(({ id }) => `deleted ${id}`).join("\n"));
-      }
-      throwAll(
-        deletions.flatMap(({ id, fault }) =>
-          fault === null ? [] : [new CommandError(`${id}: ${fault.message}`, fault.exitCode)],
-        ),
-      );
-    }),
+    withClient(command, (client) => changeEach(client, ids, options, "deleted", (id) => client.delete(id))),
   );
 }
 
-/** Deletes one recording. @returns the error if the deletion failed, else null */
-async function deletionFault(client: ApiClient, id: string): Promise<ClientError | null> {
+/**
+ * Changes recordings one after the other, and prints which were changed.
+ * @param done what happened to a recording, for people and as the name of a field in JSON
+ * @throws {CommandError} with the failures, after all recordings
+ */
+export async function changeEach(
+  client: ApiClient,
+  ids: readonly string[],
+  options: JsonOption,
+  done: "deleted" | "cancelled",
+  change: (id: string) => Promise<unknown>,
+): Promise<void> {
+  // Checks the key first, so that a refused key is reported once and not for each id.
+  await client.checkKey();
+  const changes: { id: string; fault: ClientError | null }[] = [];
+  for (const id of new Set(ids)) changes.push({ id, fault: await faultOf(() => change(id)) });
+  const changed = changes.filter(({ fault }) => fault === null);
+  const json = changes.map(({ id, fault }) => ({
+    id,
+    [done]: fault === null,
+    error: fault === null ? null : { code: fault.code, message: fault.message },
+  }));
+  if (options.json === true || changed.length > 0) {
+    print(options, json, () => changed.map(({ id }) => `${done} ${id}`).join("\n"));
+  }
+  throwAll(
+    changes.flatMap(({ id, fault }) =>
+      fault === null ? [] : [new CommandError(`${id}: ${fault.message}`, fault.exitCode)],
+    ),
+  );
+}
+
+/** Changes one recording. @returns the error if that failed, else null */
+async function faultOf(change: () => Promise<unknown>): Promise<ClientError | null> {
   try {
-    await client.delete(id);
+    await change();
     return null;
   } catch (error) {
     if (error instanceof ClientError) return error;

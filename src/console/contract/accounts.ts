@@ -72,7 +72,7 @@ export const accountRoutes = {
     query: Type.Object({ cursor: cursorSchema, limit: limitSchema(100, 50) }),
     answer: accountPageSchema,
   },
-  /** A key that is created without scopes has all of them. Only this response contains the key's secret. */
+  /** A key that is created without scopes has those of version 1 of the API. Only this response contains the key's secret. */
   createKey: {
     at: "POST /keys",
     access: "operator",

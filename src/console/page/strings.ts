@@ -652,6 +652,7 @@ export const strings = {
       "transcriptions:read": "Read transcripts",
       "transcriptions:write": "Create recordings",
       "transcriptions:delete": "Delete recordings",
+      "transcriptions:edit": "Cancel, correct and tag recordings",
     },
     oneScope: "Choose at least one scope.",
     expiry: "Expiry",

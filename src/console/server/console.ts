@@ -23,7 +23,6 @@ import { sessionHandlers } from "./routes/session.ts";
 import { transcriptHandlers } from "./routes/transcript.ts";
 import { voiceHandlers } from "./routes/voices.ts";
 import { webhookHandlers } from "./routes/webhooks.ts";
-import { SearchIndexer } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** URL path of the console. */
@@ -60,14 +59,10 @@ export function createConsole(services: ConsoleServices): Console {
   const live = new LiveSockets({ sessions: services.live, log, now });
   const voices = new Voices(services.store);
   const facts = new RecordingFacts(services, voices);
-  const searchIndexer = new SearchIndexer(services);
   // Each search of a whole transcript has some megabytes in memory.
   const searches = new ExportQueue(2);
-  const { playback, events } = services;
-  const subscriptions = [
-    events.onEnded("search index", ({ id }) => searchIndexer.add(id)),
-    events.onEnded("playback copies", ({ id }) => playback.enqueue(id)),
-  ];
+  const { playback, events, searchIndexer } = services;
+  const subscriptions = [events.onEnded("playback copies", ({ id }) => playback.enqueue(id))];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
     playback.enqueueMissing().catch((error) => log.warn({ event: "console.catch_up_failed", err: error }));
@@ -106,7 +101,7 @@ export function createConsole(services: ConsoleServices): Console {
       for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
       live.close();
-      await Promise.all([searchIndexer.stop(), playback.stop()]);
+      await playback.stop();
     },
   };
 }

@@ -59,6 +59,7 @@ export class ConsoleError extends Error {
 }
 
 const correctionTexts: Readonly<Record<CorrectionRefusal, string>> = {
+  not_latest: "The transcript was changed meanwhile.",
   changed_meanwhile: "This part of the transcript was changed meanwhile.",
   no_such_speaker: "The transcript has no such speaker; reload the page.",
   no_such_revision: "This revision is no longer stored. The recognized transcript can still be restored.",

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { readSmallBody } from "../../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 import { admitAgain } from "./request-session.ts";
 
@@ -37,26 +38,10 @@ export async function readBody<T extends TSchema>(
  * Reads a small body as text.
  * @throws {ConsoleError} 408 if it is too slow, 413 if it is too long
  */
-export async function readText({ body }: Request, maxMilliseconds = MAX_MILLISECONDS): Promise<string> {
-  const reader = body?.getReader();
-  if (reader === undefined) return "";
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    deadline.reject(new ConsoleError("too_slow", "The request's body did not arrive in time."));
-  }, maxMilliseconds);
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), deadline.promise]);
-      if (done) return Buffer.concat(pieces).toString();
-      bytes += value.byteLength;
-      if (bytes > MAX_BYTES) throw new ConsoleError("too_large", "The request's body is too long.");
-      pieces.push(value);
-    }
-  } finally {
-    clearTimeout(timer);
-    // The rest of the body is not needed.
-    reader.cancel().catch(() => {});
-  }
+export function readText(request: Request, maxMilliseconds = MAX_MILLISECONDS): Promise<string> {
+  return readSmallBody(request, { maxBytes: MAX_BYTES, maxMilliseconds }, (flaw) =>
+    flaw === "too_slow"
+      ? new ConsoleError("too_slow", "The request's body did not arrive in time.")
+      : new ConsoleError("too_large", "The request's body is too long."),
+  );
 }

@@ -7,6 +7,7 @@ import type { LiveSessions } from "../../live/index.ts";
 import type { PlaybackCopies } from "../../media/index.ts";
 import type { RecordingQueue } from "../../queue/index.ts";
 import type { RecordingEvents, Recordings } from "../../recordings/index.ts";
+import type { SearchIndexer } from "../../search/index.ts";
 import type { Language } from "../../speech/index.ts";
 import type { DiskUsage } from "../../storage/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
@@ -48,6 +49,7 @@ export interface ConsoleServices {
   readonly events: Pick<RecordingEvents, "onEnded">;
   readonly creator: Pick<TranscriptionCreator, "createFor">;
   readonly exports: ExportAnswers;
+  readonly searchIndexer: Pick<SearchIndexer, "add" | "isBusy">;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "live" | "console" | "oidc">;

@@ -30,13 +30,14 @@ interface Created {
 export class TranscriptionCreator {
   /** The intake of requests that all surfaces share. */
   readonly requests: RequestIntake;
+  /** The Idempotency-Keys of all operations. */
+  readonly idempotency: Idempotency;
   readonly #services: CreateServices;
-  readonly #idempotency: Idempotency;
 
   constructor(services: CreateServices) {
     this.#services = services;
     this.requests = new RequestIntake(services);
-    this.#idempotency = new Idempotency(services.store, services.now);
+    this.idempotency = new Idempotency(services.store, services.now);
   }
 
   /** Creates a recording from a request of the API. @throws {ApiError} @throws {IntakeError} */
@@ -44,7 +45,7 @@ export class TranscriptionCreator {
     const sender = senderOf(request, this.#services);
     const { account, workspaceId } = sender;
     const created = await this.#create(request, sender, () =>
-      this.#idempotency.begin(request, { accountId: account.id, workspaceId }),
+      this.idempotency.begin(request, { accountId: account.id, workspaceId }),
     );
     if (created instanceof Response) return created;
     const location = locationOf(created.recording.id);

@@ -79,7 +79,7 @@ export class IdempotentCreate implements Disposable {
     }
     if (first.body === null) throw notFound();
     const headers = new Headers({ "Content-Type": "application/json;charset=utf-8", "Idempotency-Replayed": "true" });
-    if (first.recordingId !== null) headers.set("Location", locationOf(first.recordingId));
+    if (first.status === 201 && first.recordingId !== null) headers.set("Location", locationOf(first.recordingId));
     return new Response(first.body, { status: first.status, headers });
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
-import { type SegmentResource, toSegment, toTranscription } from "../../api-contract/index.ts";
+import { type SegmentResource, toListed, toSegment, toTranscription } from "../../api-contract/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
 import {
   type ExportFormat,
@@ -20,12 +20,22 @@ import { ApiError, invalidField } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import { acceptLiveSession, type LiveServices, liveSenderOf } from "../shared/live/index.ts";
 import { addCheckedRoute, addRoute } from "../shared/operations.ts";
-import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  PageFiller,
+  parseStatuses,
+  parseTag,
+  parseTime,
+  readQuery,
+  tagQuery,
+} from "../shared/query.ts";
 import { callerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
+import { addEditingRoutes, type EditingServices } from "./editing/routes.ts";
 import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
 
-export interface ApiServices {
+export interface ApiServices extends Pick<EditingServices, "queue" | "limits" | "models" | "searchIndexer"> {
   readonly store: Store;
   readonly library: Library;
   readonly creator: TranscriptionCreator;
@@ -44,18 +54,18 @@ export function apiRoutes(services: ApiServices): AnyElysia {
 
   addRoute(api, operations.createTranscription, ({ request }) => creator.create(request));
 
-  addRoute(api, operations.listTranscriptions, ({ viewer, query }) => {
+  addRoute(api, operations.listTranscriptions, ({ request, viewer, query }) => {
     const { limit } = query;
     const filter = {
+      tag: parseTag(readQuery(request, tagQuery).tag),
       statuses: parseStatuses(query.status),
       createdAfter: parseTime("created_after", query.created_after),
       createdBefore: parseTime("created_before", query.created_before),
       beforeId: decodeCursor("r", isRecordingId, query.cursor) ?? undefined,
     };
-    const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) => {
-      const { progress, ...rest } = toTranscription(store, recording);
-      return { ...rest, progress: { step: progress.step } };
-    });
+    const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) =>
+      toListed(store, recording),
+    );
     return { data: entries, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
   });
 
@@ -107,6 +117,11 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const answer = acceptLiveSession(request, liveSenderOf(request, { store, now: live.now }), live);
     creator.requests.showLimits(request, callerOf(request).account);
     return answer;
+  });
+
+  addEditingRoutes(api, {
+    ...services,
+    ...{ idempotency: creator.idempotency, now: live.now },
   });
 
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));

@@ -1,6 +1,6 @@
 export { asrRoutes, isAsrPath, toAsrAnswer } from "./asr.ts";
 export { openAiForm } from "./form.ts";
-export { type CompatModels, modelListSchema, modelSchema } from "./models.ts";
+export { modelListSchema, modelSchema } from "./models.ts";
 export { openAiErrorSchema, toOpenAiAnswer } from "./openai-error.ts";
 export { isOpenAiPath, openAiOperations } from "./operations.ts";
 export { isAzurePath, isRealtimePath, realtimeRoutes } from "./realtime/index.ts";

@@ -1,22 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import type { Language } from "../../speech/index.ts";
+import type { UsableModel, UsableModels } from "../shared/usable-models.ts";
 import { OpenAiError } from "./openai-error.ts";
-
-/** A model that a recording may use. */
-export interface UsableModel {
-  readonly id: string;
-  readonly languages: readonly Language[];
-}
-
-/** The speech models of the server, as this surface uses them. */
-export interface CompatModels {
-  /** Returns the model that new recordings get. */
-  current(): UsableModel;
-  /** Returns the ids of the installed models, with the times of their files in milliseconds since the epoch. */
-  installed(): readonly { readonly id: string; readonly createdAt: number }[];
-  /** Returns an installed model. */
-  find(id: string): UsableModel | null;
-}
 
 export const modelSchema = Type.Object(
   {
@@ -40,7 +24,7 @@ const ALIAS = "whisper-1";
 const isAlias = (name: string) => /^(?:gpt|whisper)-/.test(name);
 
 /** Returns the models as `GET /v1/models` lists them. */
-export function listModels(models: CompatModels) {
+export function listModels(models: UsableModels) {
   const installed = models.installed();
   const inUse = models.current().id;
   const created = installed.find(({ id }) => id === inUse)?.createdAt ?? 0;
@@ -49,7 +33,7 @@ export function listModels(models: CompatModels) {
 }
 
 /** Returns a model by a name that a transcription may use. @throws {OpenAiError} 404 for another name */
-export function describeModel(models: CompatModels, name: string) {
+export function describeModel(models: UsableModels, name: string) {
   const listed = listModels(models);
   const model = listed.find(({ id }) => id === name);
   if (model !== undefined) return model;
@@ -62,7 +46,7 @@ export function describeModel(models: CompatModels, name: string) {
  * @param param the field that names it
  * @throws {OpenAiError} 404 for a name that means none
  */
-export function modelFor(models: CompatModels, name: string, param = "model"): UsableModel {
+export function modelFor(models: UsableModels, name: string, param = "model"): UsableModel {
   const model = models.find(name) ?? (isAlias(name) ? models.current() : null);
   if (model === null) throw unknownModel(param);
   return model;

@@ -10,9 +10,9 @@ import type { ApiError } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import type { RequestIntake } from "../shared/request-intake.ts";
 import { type FormParts, type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
+import type { UsableModel, UsableModels } from "../shared/usable-models.ts";
 import { ClientWait } from "./client-wait.ts";
 import { findLanguage } from "./languages.ts";
-import type { CompatModels, UsableModel } from "./models.ts";
 import { invalidParam, OpenAiError } from "./openai-error.ts";
 import type { Parts, Transcript } from "./render.ts";
 
@@ -25,7 +25,7 @@ export interface TranscriptionServices {
   readonly log: Logger;
   readonly store: Store;
   readonly exports: ExportAnswers;
-  readonly models: CompatModels;
+  readonly models: UsableModels;
   /** Aborted when the server stops: requests that wait are answered. */
   readonly stopping: AbortSignal;
   /** Milliseconds since the epoch. */

@@ -1,9 +1,16 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
-import { aliveSchema, readySchema } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
-import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
+import {
+  aliveSchema,
+  openApiDocument,
+  page,
+  pagePolicy,
+  pageScript,
+  readySchema,
+  swaggerUiFiles,
+} from "../api/openapi/index.ts";
 import { ApiError, unavailable } from "../shared/errors.ts";
 import { contextOf, heldBody } from "../shared/request-context.ts";
 

@@ -2,10 +2,19 @@ import { ValidationError } from "elysia";
 import { machineTrouble, machineTroubles } from "../../disk/index.ts";
 import { ExportTooLargeError } from "../../exports/index.ts";
 import { type AccountTrouble, IntakeError, type IntakeRefusal } from "../../intake/index.ts";
-import { LibraryError, type Refusal } from "../../library/index.ts";
+import { LibraryError, type Refusal, type RerunRefusal } from "../../library/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
-import { ApiError, type ErrorCode, type FieldErrors, invalidField, notFound, unavailable } from "./errors.ts";
+import type { CorrectionRefusal } from "../../transcripts/index.ts";
+import {
+  ApiError,
+  type ErrorCode,
+  errorEntries,
+  type FieldErrors,
+  invalidField,
+  notFound,
+  unavailable,
+} from "./errors.ts";
 import { rateLimited } from "./rate-limits.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -16,7 +25,6 @@ import { contextOf } from "./request-context.ts";
 export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
   const refusal = refusalOf(error, request);
   if (refusal !== null) return refusal;
-  if (error instanceof LibraryError) return refusalToApiError(error.refusal);
   const { requestId } = contextOf(request);
   if (error instanceof ValidationError) {
     return new ApiError("validation_failed", "The request is not valid.", { errors: fieldErrors(error) });
@@ -40,9 +48,13 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
 }
 
-/** Returns the error of the API that was thrown, or for a recording that was not created; null for other errors. */
+/**
+ * Returns the error of the API that was thrown, or for a recording that was not created, read or changed; null for other
+ * errors.
+ */
 export function refusalOf(error: unknown, request: Request): ApiError | null {
   if (error instanceof ApiError) return error;
+  if (error instanceof LibraryError) return refusalToApiError(error.refusal);
   return error instanceof IntakeError ? intakeRefusalToApiError(error.refusal, request) : null;
 }
 
@@ -115,14 +127,47 @@ function refusalToApiError(refusal: Refusal): ApiError {
         `The transcription is ${refusal.status}; delete it when it has completed or failed.`,
       );
     case "not_completed":
-    case "has_ended":
       return new ApiError("transcription_is_not_ready", `The transcription is ${refusal.status}.`);
+    case "has_ended":
+      return new ApiError(
+        "transcription_has_ended",
+        `The transcription is ${refusal.status}; only a queued or processing one can be cancelled.`,
+      );
     case "not_processed":
-      return new ApiError("forbidden", "Recordings are processed again in the console.");
+      return rerunErrors[refusal.reason]();
     case "not_corrected":
-      return new ApiError("forbidden", "Transcripts are corrected in the console.");
+      return invalidField(...correctionErrors[refusal.reason]);
   }
 }
+
+const rerunErrors: Readonly<Record<RerunRefusal, () => ApiError>> = {
+  no_audio: () => new ApiError("audio_not_stored", errorEntries.audio_not_stored.message),
+  already_open: () =>
+    new ApiError(
+      "transcription_still_processing",
+      "The recording is being processed again already; cancel that first.",
+    ),
+  no_place: () =>
+    new ApiError(
+      "concurrency_limit",
+      "The account has as many queued and processing recordings as it may have; retry when one has finished.",
+    ),
+};
+
+/** The part of the request that does not fit the transcript, and why. */
+const correctionErrors: Readonly<Record<CorrectionRefusal, readonly [field: string, message: string]>> = {
+  // A request whose revision is not the latest is refused before, with what has changed.
+  not_latest: ["If-Match", "The transcript was changed meanwhile."],
+  changed_meanwhile: ["corrections", "A segment is not there any more."],
+  no_such_speaker: ["speaker", "The transcript has no such speaker."],
+  no_such_revision: ["number", "This revision is not stored, or not any more. 0 is the recognized transcript."],
+  nothing_to_split: ["corrections", "Both parts of a split need a text."],
+  not_mergeable: ["corrections", "These segments can't be joined."],
+  text_too_long: ["corrections", "A segment would be too long."],
+  transcript_too_long: ["corrections", "The transcript would be longer than a transcript may be."],
+  too_many_speakers: ["speaker", "The transcript has as many speakers as it may have."],
+  too_many_segments: ["corrections", "The transcript has as many segments as it may have."],
+};
 
 /** Returns the messages of each field, without the values that were sent. */
 function fieldErrors(error: ValidationError): FieldErrors {

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { editing } from "../../api-contract/index.ts";
 
 /** Documentation of an error for developers of clients. */
 interface ErrorEntry {
@@ -121,6 +122,25 @@ const catalogue = {
     advice: "Check its `status` first.",
     message: "The transcription is queued.",
   },
+  transcription_has_ended: {
+    status: 409,
+    meaning: "The recording has completed or failed, so it can't be cancelled.",
+    advice: "Read its `status`.",
+    message: "The transcription is completed; only a queued or processing one can be cancelled.",
+  },
+  audio_not_stored: {
+    status: 409,
+    meaning: "The audio of the recording is not stored any more, so it can't be processed again.",
+    advice: "Send the recording again.",
+    message: "The audio of this recording is no longer stored; send the recording again.",
+  },
+  precondition_failed: {
+    status: 412,
+    meaning: "Somebody has changed the transcript since the revision of `If-Match`. `changes` has what was changed.",
+    advice: "Apply the changes to what you have, and send the request again with the latest revision.",
+    message: "The transcript was changed since revision 3; the latest is 5.",
+    details: { changes: { revision: 5, authors: ["Ada"], splices: null } },
+  },
   file_too_large: {
     status: 413,
     meaning: "The whole request is larger than the server accepts, or its decoded audio can never fit on the disk.",
@@ -145,6 +165,12 @@ const catalogue = {
     meaning: "The link has the form of a playlist's.",
     advice: "Send a link to one recording.",
     message: "The link leads to a playlist. Send a link to one recording.",
+  },
+  precondition_required: {
+    status: 428,
+    meaning: "The request changes a transcript, and has no `If-Match`.",
+    advice: 'Send the revision that you have read: `If-Match: "3"`.',
+    message: 'Send the revision that you have read, such as If-Match: "3".',
   },
   rate_limited: {
     status: 429,
@@ -203,6 +229,7 @@ export function errorSchema(codes: readonly ErrorCode[]) {
     ...(mayBe("validation_failed") ? { errors: Type.Optional(fieldErrorsSchema) } : {}),
     ...(mayBe("insufficient_scope") ? { required: Type.Optional(required) } : {}),
     ...(mayBe(...accountCodes) ? { docs: Type.Optional(docs) } : {}),
+    ...(mayBe("precondition_failed") ? { changes: Type.Optional(editing.laterChangesSchema) } : {}),
   });
 }
 
@@ -216,6 +243,8 @@ interface ErrorDetails {
   readonly required?: string;
   /** Only with the codes in `accountCodes`: URL of this server's documentation. */
   readonly docs?: string;
+  /** Only with `precondition_failed`: what others have changed. */
+  readonly changes?: editing.LaterChangesResource;
 }
 
 /** An error that is sent to the client. No other error leaves this program over HTTP. */
@@ -236,8 +265,8 @@ export class ApiError extends Error {
 
   /** Returns the error envelope as it is sent. */
   toJson(): string {
-    const { errors, required, docs } = this.details;
-    return JSON.stringify({ error: this.code, message: this.message, errors, required, docs });
+    const { errors, required, docs, changes } = this.details;
+    return JSON.stringify({ error: this.code, message: this.message, errors, required, docs, changes });
   }
 
   /**

@@ -1,18 +1,23 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import type { Scope } from "../../keys/index.ts";
-import type { Application } from "../../library/index.ts";
+import type { KeyHolder } from "../../library/index.ts";
 import { requireScope } from "./access.ts";
 import { readQuery } from "./query.ts";
 import { callerOf } from "./request-context.ts";
 
 export interface Operation<Query extends TObject = TObject> {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** Path below the base path of the operation's API. `:id` is the id of a recording, `:format` one of an export. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /**
+   * Path below the base path of the operation's API. `:id` is the id of a recording, `:format` a format of exports,
+   * `:number` the number of a revision, `:voice` the id of a voice.
+   */
   readonly path: string;
   /** The scope that a key needs; null: any key may do this. */
   readonly scope: Scope | null;
   readonly query: Query;
+  /** Schema of a body in JSON; absent for none, and for a form. */
+  readonly body?: TObject;
   /** Schema of the body of a 200 answer; absent if the handler creates the answer itself. */
   readonly response?: TSchema;
 }
@@ -22,7 +27,7 @@ export interface Call<Query extends TObject> {
   readonly request: Request;
   /** The parameters in the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  readonly viewer: Application;
+  readonly viewer: KeyHolder;
   readonly query: Static<Query>;
 }
 
@@ -55,7 +60,7 @@ export function addCheckedRoute(
 }
 
 /** Returns the application that sends a request. */
-export function viewerOf(request: Request): Application {
+export function viewerOf(request: Request): KeyHolder {
   const { key, account } = callerOf(request);
-  return { kind: "application", account, workspaceId: key.workspaceId };
+  return { kind: "application", account, workspaceId: key.workspaceId, actor: `key:${key.id}` };
 }

@@ -1,7 +1,7 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { values } from "../../database/index.ts";
-import { type Status, statusSchema } from "../../recordings/index.ts";
+import { type Status, statusSchema, tags } from "../../recordings/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
 const cursor = Type.Optional(
@@ -52,6 +52,44 @@ export const listQuery = Type.Object({
   created_before: Type.Optional(time("Only recordings created earlier than this.")),
 });
 
+const tag = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description: "a tag",
+    documented: { description: "Only recordings with this tag.", example: "board" },
+  }),
+);
+
+/** A parameter of the list that the contract of version 1 does not have. */
+export const tagQuery = Type.Object({ tag });
+
+/** Returns the tag of a query in its stored form. @throws 422 under `tag` */
+export function parseTag(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : tags.parseTag(text);
+  } catch (error) {
+    throw error instanceof tags.TagError ? invalidField("tag", error.message) : error;
+  }
+}
+
+export const searchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "1 to 200 characters",
+    documented: {
+      description:
+        "Words that one segment has, in any order, or the recording's name. Words in quotation marks follow each other. The " +
+        "last word may be the beginning of one.",
+      example: "annual budget",
+    },
+  }),
+  tag,
+  status: Type.Optional(statusList),
+  limit: pageSize({ maximum: 100, default: 20 }),
+  cursor,
+});
+
 export const segmentQuery = Type.Object({
   limit: pageSize({ maximum: 1000, default: 100 }),
   cursor,
@@ -61,6 +99,11 @@ export const segmentQuery = Type.Object({
     documented: { description: "Whether each segment also has its words with their times." },
   }),
 });
+
+/** Returns the query of a list in pages. */
+export function pageQuery(maximum: number, byDefault: number) {
+  return Type.Object({ limit: pageSize({ maximum, default: byDefault }), cursor });
+}
 
 /** Returns the statuses in a query's comma-separated list, which its schema has validated. */
 export function parseStatuses(text: string | undefined): Status[] | undefined {

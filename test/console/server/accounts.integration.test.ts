@@ -27,7 +27,12 @@ describe("accounts", () => {
         },
       },
     ]);
-    expect(scopes).toEqual(["transcriptions:read", "transcriptions:write", "transcriptions:delete"]);
+    expect(scopes).toEqual([
+      "transcriptions:read",
+      "transcriptions:write",
+      "transcriptions:delete",
+      "transcriptions:edit",
+    ]);
   });
 
   test("come in pages, oldest first", async () => {

@@ -41,6 +41,8 @@ export interface OperationDefinition {
   readonly parameters: readonly Parameter[];
   /** Name of the type of the multipart form, or null. */
   readonly form: string | null;
+  /** Name of the type of the body in JSON, or null. */
+  readonly body: string | null;
   readonly answer: Answer;
 }
 
@@ -61,9 +63,9 @@ const NAMES: Readonly<Record<string, string>> = {
   ExportTranscriptionAsSpeakers: "SpeakerStyle",
 };
 /** Tags of the operations that the client packages have. */
-const TAGS: ReadonlySet<string> = new Set(["API", "Exports"]);
+const TAGS: ReadonlySet<string> = new Set(["API", "Editing", "Exports"]);
 /** A create comes first, because its types give the types of lists their names. */
-const METHODS = ["post", "get", "delete"] as const;
+const METHODS = ["post", "get", "put", "patch", "delete"] as const;
 
 /** Returns the operations with one of `TAGS` and the types that they need, each type before the types that use it. */
 export function describeApi(document: OpenAPIV3.Document): ApiDescription {
@@ -99,7 +101,11 @@ class Reader {
     shared: NonNullable<OpenAPIV3.PathItemObject["parameters"]>,
   ): OperationDefinition {
     const all = [...shared, ...parameters].map((parameter) => this.#resolve(parameter));
-    const form = requestBody && this.#resolve(requestBody).content["multipart/form-data"]?.schema;
+    const contents = requestBody === undefined ? {} : this.#resolve(requestBody).content;
+    const typeIn = (mediaType: string) => {
+      const schema = contents[mediaType]?.schema;
+      return schema === undefined ? null : nameOf(this.#shape(schema, ""));
+    };
     return {
       id: operationId,
       method: method.toUpperCase(),
@@ -113,7 +119,8 @@ class Reader {
           shape: this.#shape(schema, pascalCase(operationId) + pascalCase(name)),
         })),
       parameters: all.flatMap((parameter) => this.#parameter(operationId, parameter)),
-      form: form === undefined ? null : nameOf(this.#shape(form, "")),
+      form: typeIn("multipart/form-data"),
+      body: typeIn("application/json"),
       answer: this.#answer(responses),
     };
   }

@@ -38,8 +38,9 @@ BASE_PATH = "${basePath}"
 
 /** Returns the module with a class that has a method for each operation. */
 export function pythonOperations({ operations }: ApiDescription): string {
-  const types = operations.flatMap(({ form, answer, pathParameters, parameters }) => [
+  const types = operations.flatMap(({ form, body, answer, pathParameters, parameters }) => [
     ...(form === null ? [] : [form]),
+    ...(body === null ? [] : [body]),
     ...(answer.kind === "json" ? [answer.type] : []),
     ...[...pathParameters, ...parameters].flatMap(({ shape }) => (shape.kind === "named" ? [shape.name] : [])),
   ]);
@@ -106,11 +107,12 @@ function literal(value: string | boolean): string {
 }
 
 function method(operation: OperationDefinition): string {
-  const { id, summary, errorCodes, pathParameters, parameters, form, answer } = operation;
+  const { id, summary, errorCodes, pathParameters, parameters, form, body, answer } = operation;
   const args = [
     "self",
     ...pathParameters.map(({ name, shape }) => `${name}: ${typeOf(shape)}`),
     ...(form === null ? [] : [`form: ${form}`]),
+    ...(body === null ? [] : [`body: ${body}`]),
     "*",
     ...parameters.map(argument),
     "stop: Stop = NO_STOP",
@@ -138,8 +140,8 @@ function argument({ name, shape, isRequired }: Parameter): string {
   return isRequired ? `${name}: ${typeOf(shape)}` : `${name}: Optional[${typeOf(shape)}] = None`;
 }
 
-function requestLines({ method: verb, path, pathParameters, parameters, form }: OperationDefinition): string[] {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{quote(${name}, safe='')}`);
+function requestLines({ method: verb, path, pathParameters, parameters, form, body }: OperationDefinition): string[] {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{quote(str(${name}), safe='')}`);
   const group = (place: string) =>
     parameters
       .filter((parameter) => parameter.place === place)
@@ -154,6 +156,7 @@ function requestLines({ method: verb, path, pathParameters, parameters, form }: 
     `path=${pathParameters.length > 0 ? `f"${filled}"` : JSON.stringify(path)}`,
     ...dictionaries,
     ...(form === null ? [] : ["form=form"]),
+    ...(body === null ? [] : ["body=body"]),
   ];
 }
 

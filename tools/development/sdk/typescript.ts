@@ -21,8 +21,8 @@ export function typescriptTypes({ definitions, operations, version, basePath }: 
     "/** Path of the API on a server. */",
     `export const basePath = "${basePath}";`,
   ].join("\n");
-  const forms = operations.map(({ form }) => form);
-  const types = definitions.map((each) => definition(each, forms.includes(each.name) ? " | undefined" : ""));
+  const sent = operations.flatMap(({ form, body }) => [form, body]);
+  const types = definitions.map((each) => definition(each, sent.includes(each.name) ? " | undefined" : ""));
   const parts = [...types, ...operations.flatMap(parametersType)];
   const usesFile = 'import type { RecordingFile } from "./recording-file.ts";';
   return `${[`${notice}\n${usesFile}`, constants, ...parts].join("\n\n")}\n`;
@@ -30,13 +30,15 @@ export function typescriptTypes({ definitions, operations, version, basePath }: 
 
 /** Returns the module with a class that has a method for each operation. */
 export function typescriptOperations({ operations }: ApiDescription): string {
-  const types = operations.flatMap(({ id, pathParameters, parameters, form, answer }) => [
+  const types = operations.flatMap(({ id, pathParameters, parameters, form, body, answer }) => [
     ...pathParameters.flatMap(({ shape }) => (shape.kind === "named" ? [shape.name] : [])),
     ...(parameters.length > 0 ? [`${pascalCase(id)}Parameters`] : []),
     ...(form === null ? [] : [form]),
+    ...(body === null ? [] : [body]),
     ...(answer.kind === "json" ? [answer.type] : []),
   ]);
-  const names = [...new Set(types)].sort();
+  // In the order of the formatter, which ignores case.
+  const names = [...new Set(types)].sort((one, other) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1));
   const head = [
     notice,
     'import type { CallOptions, Download, Transport, UploadOptions } from "./transport.ts";',
@@ -91,11 +93,12 @@ const typeOf = typeWriter({
 });
 
 function method(operation: OperationDefinition): string {
-  const { id, summary, errorCodes, pathParameters, parameters, form, answer } = operation;
+  const { id, summary, errorCodes, pathParameters, parameters, form, body, answer } = operation;
   const isNeeded = parameters.some(({ isRequired }) => isRequired);
   const args = [
     ...pathParameters.map(({ name, shape }) => `${name}: ${typeOf(shape)}`),
     ...(form === null ? [] : [`form: ${form}`]),
+    ...(body === null ? [] : [`body: ${body}`]),
     ...(parameters.length === 0 ? [] : [`parameters: ${pascalCase(id)}Parameters${isNeeded ? "" : " = {}"}`]),
     `call: ${form === null ? "CallOptions" : "UploadOptions"} = {}`,
   ];
@@ -121,7 +124,7 @@ function signature(id: string, args: readonly string[], returned: string): strin
   return `  ${id}(\n${args.map((arg) => `    ${arg},\n`).join("")}  ): Promise<${returned}> {`;
 }
 
-function requestLines({ method: verb, path, pathParameters, parameters, form }: OperationDefinition): string[] {
+function requestLines({ method: verb, path, pathParameters, parameters, form, body }: OperationDefinition): string[] {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `\${encodeURIComponent(${name})}`);
   const values = (place: string) =>
     parameters
@@ -142,6 +145,7 @@ function requestLines({ method: verb, path, pathParameters, parameters, form }: 
     `path: ${pathParameters.length > 0 ? `\`${filled}\`` : JSON.stringify(path)}`,
     ...groups,
     ...(form === null ? [] : ["form"]),
+    ...(body === null ? [] : ["body"]),
   ];
 }
 

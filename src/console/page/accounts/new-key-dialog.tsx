@@ -65,7 +65,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
         <legend>{texts.scopesTitle}</legend>
         {scopes.map((scope) => (
           <label key={scope} class="check">
-            <input type="checkbox" name="scope" value={scope} defaultChecked />
+            <input type="checkbox" name="scope" value={scope} defaultChecked={scope !== "transcriptions:edit"} />
             {texts.scopeNames[scope]}
           </label>
         ))}

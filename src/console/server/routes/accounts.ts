@@ -9,7 +9,15 @@ import {
 import { timestamp } from "../../../api-contract/index.ts";
 import type { Store } from "../../../database/index.ts";
 import { decodeCursor, encodeCursor, PageFiller } from "../../../http/index.ts";
-import { type ApiKey, checkedKeyName, createKey, listKeys, revokeKey, scopes } from "../../../keys/index.ts";
+import {
+  type ApiKey,
+  checkedKeyName,
+  createKey,
+  defaultScopes,
+  listKeys,
+  revokeKey,
+  scopes,
+} from "../../../keys/index.ts";
 import { auditorOf } from "../../../library/index.ts";
 import { createWindows, parseAccountLimits } from "../../../usage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
@@ -47,7 +55,7 @@ export function accountHandlers(services: ConsoleServices, voices: Voices): Hand
       const by = auditorOf(operator, now());
       const days = body.expires_in_days ?? null;
       const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
-      const made = createKey(store, account, { name, workspace, expiresAt, scopes: body.scopes ?? scopes }, by);
+      const made = createKey(store, account, { name, workspace, expiresAt, scopes: body.scopes ?? defaultScopes }, by);
       return { key: showKey(made.key, workspace, by.now), secret: made.secret };
     },
 

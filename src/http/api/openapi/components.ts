@@ -112,6 +112,48 @@ export const parameters = {
     schema: { type: "string" },
     example: '"PpW0Y0zqXv3l8vCkq2nq7mC9d2E"',
   },
+  EditIdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "Identifies this request, so that it is executed once however often it is sent, as in a create: the first answer is " +
+      "stored for 24 hours. 1 to 255 visible ASCII characters.",
+    schema: { type: "string", pattern: idempotencyKeyShape.source, minLength: 1, maxLength: 255 },
+    example: "9d0f3c1a-2b7e-4a55-8c53-0f2f9d0e7a11",
+  },
+  IfMatch: {
+    name: "If-Match",
+    in: "header",
+    description:
+      "ETag of the revision that you have read: its number in quotes. If the transcript has another one by now, the answer is " +
+      "412 with what was changed. Without it, 428.",
+    schema: { type: "string", pattern: '^"(0|[1-9][0-9]{0,8})"$' },
+    example: '"3"',
+  },
+  IfMatchOptional: {
+    name: "If-Match",
+    in: "header",
+    description:
+      "ETag of the revision that you have read. If the transcript has another one by now, the answer is 412.",
+    schema: { type: "string", pattern: '^"(0|[1-9][0-9]{0,8})"$' },
+    example: '"3"',
+  },
+  RevisionNumber: {
+    name: "number",
+    in: "path",
+    required: true,
+    description: "Number of a revision; 0 is the transcript as it was recognized.",
+    schema: { type: "integer", minimum: 0, maximum: 999_999_999 },
+    example: 3,
+  },
+  VoiceId: {
+    name: "voice",
+    in: "path",
+    required: true,
+    description: "The voice's `id`.",
+    schema: { type: "string", format: "uuid" },
+    example: "019aa5a3-1f00-7d2e-8a51-6f0b1c2d3e4f",
+  },
   TranscriptionId: {
     name: "id",
     in: "path",
@@ -146,6 +188,24 @@ const errorAnswers = {
   CreateConflict: { codes: ["concurrency_limit", "idempotency_key_reused", "idempotency_request_in_progress"] },
   StillProcessing: { codes: ["transcription_still_processing"] },
   NotReady: { codes: ["transcription_is_not_ready"] },
+  CancelConflict: {
+    codes: ["transcription_has_ended", "idempotency_key_reused", "idempotency_request_in_progress"],
+  },
+  EditConflict: {
+    codes: ["transcription_is_not_ready", "idempotency_key_reused", "idempotency_request_in_progress"],
+  },
+  ProcessConflict: {
+    codes: [
+      "transcription_is_not_ready",
+      "transcription_still_processing",
+      "audio_not_stored",
+      "concurrency_limit",
+      "idempotency_key_reused",
+      "idempotency_request_in_progress",
+    ],
+  },
+  PreconditionFailed: { codes: ["precondition_failed"] },
+  PreconditionRequired: { codes: ["precondition_required"] },
   FileTooLarge: { codes: ["file_too_large"] },
   InvalidRequest: { codes: ["validation_failed"] },
   InvalidUpload: {

@@ -24,6 +24,12 @@ export function openApiDocument(limits: Settings["limits"], attributions: readon
       { name: "API", description: "Recordings and their transcripts." },
       { name: "Exports", description: "Transcripts in further formats, and in the form that a client chooses." },
       {
+        name: "Editing",
+        description:
+          "Changes of recordings and transcripts, beyond version 1. A key has the scope `transcriptions:edit` only if it was " +
+          "created with it. Bodies are JSON of at most 1 MiB; another one is 400 `bad_request`.",
+      },
+      {
         name: "OpenAI",
         description:
           "OpenAI's audio API for existing clients, outside the API's base path, with the same keys and limits. Errors have " +

@@ -1,11 +1,12 @@
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
+import { editingOperations } from "../editing/operations.ts";
 import { furtherOperations, operations } from "../operations.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
+import { editingTexts } from "./editing-texts.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
 import { contentOf, exportAnswers, furtherTexts } from "./export-answers.ts";
 import type { OperationText } from "./operation-text.ts";
@@ -202,12 +203,24 @@ export function apiPaths(limits: Settings["limits"]): OpenAPIV3.PathsObject {
     paths[path] = { ...item, [method]: describe(id, operation, text, tag) };
   };
   for (const id of Object.keys(operations) as (keyof typeof operations)[]) add(id, operations[id], texts[id], "API");
+  for (const id of Object.keys(editingOperations) as (keyof typeof editingOperations)[]) {
+    add(id, editingOperations[id], editingTexts[id], "Editing");
+  }
   for (const id of Object.keys(furtherOperations) as (keyof typeof furtherOperations)[]) {
     const { tag, ...text } = furtherTexts[id];
     add(id, furtherOperations[id], text, tag);
   }
   return paths;
 }
+
+/** Answers of the probes of load balancers. */
+export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
+export const readySchema = Type.Object({
+  status: Type.Literal("ready"),
+  warning: Type.Optional(
+    Type.String({ description: "What makes work slow or unreliable, for example a memory limit that is too low" }),
+  ),
+});
 
 interface ServiceText {
   readonly operationId: string;

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { readSmallBody } from "../../shared/small-body.ts";
 import { invalidParam, OpenAiError } from "../openai-error.ts";
 import { invalidField } from "./invalid-field.ts";
 
@@ -31,26 +32,10 @@ export async function readJsonBody<Schema extends TSchema>(
     : invalidParam(param, `${param} is not valid.`);
 }
 
-async function readText({ body }: Request, maxMilliseconds: number): Promise<string> {
-  const reader = body?.getReader();
-  if (reader === undefined) return "";
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    deadline.reject(new OpenAiError("bad_request", "The body did not arrive in time.", { status: 408 }));
-  }, maxMilliseconds);
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), deadline.promise]);
-      if (done) return Buffer.concat(pieces).toString();
-      bytes += value.byteLength;
-      if (bytes > MAX_BYTES) throw new OpenAiError("file_too_large", "The body is too long.");
-      pieces.push(value);
-    }
-  } finally {
-    clearTimeout(timer);
-    // The rest of the body is not needed.
-    reader.cancel().catch(() => {});
-  }
+function readText(request: Request, maxMilliseconds: number): Promise<string> {
+  return readSmallBody(request, { maxBytes: MAX_BYTES, maxMilliseconds }, (flaw) =>
+    flaw === "too_slow"
+      ? new OpenAiError("bad_request", "The body did not arrive in time.", { status: 408 })
+      : new OpenAiError("file_too_large", "The body is too long."),
+  );
 }

@@ -8,7 +8,7 @@ import {
   type LiveSession,
 } from "../../../live/index.ts";
 import { closeCodes, type GuardedSocket, type LiveProtocol, SampleAligner } from "../../shared/live/index.ts";
-import type { CompatModels } from "../models.ts";
+import type { UsableModels } from "../../shared/usable-models.ts";
 import { OpenAiError, toOpenAiForm } from "../openai-error.ts";
 import { decodeAudio, readClientEvent } from "./client-event.ts";
 import { type EventNames, ItemEvents, type ServerEvent } from "./item-events.ts";
@@ -19,7 +19,7 @@ export interface RealtimeOptions {
   readonly names: EventNames;
   /** The settings before the first change of the client. */
   readonly settings: SessionSettings;
-  readonly models: CompatModels;
+  readonly models: UsableModels;
   readonly open: (
     options: Pick<LiveOptions, "format" | "language" | "prompt" | "turns">,
     listener: LiveListener,
@@ -49,7 +49,7 @@ const endings: Readonly<Record<Exclude<LiveEnd, "client" | "disconnected">, read
 /** The client of a live session, by OpenAI's Realtime API for transcription. */
 export class RealtimeClient implements LiveProtocol {
   readonly #socket: GuardedSocket;
-  readonly #models: CompatModels;
+  readonly #models: UsableModels;
   readonly #session: LiveSession;
   readonly #items: ItemEvents;
   #names: EventNames;

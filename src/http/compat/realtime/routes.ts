@@ -17,7 +17,7 @@ import {
 import { addCheckedRoute } from "../../shared/operations.ts";
 import { callerOf, contextOf } from "../../shared/request-context.ts";
 import type { RequestIntake } from "../../shared/request-intake.ts";
-import type { CompatModels } from "../models.ts";
+import type { UsableModels } from "../../shared/usable-models.ts";
 import type { EventNames } from "./item-events.ts";
 import { RealtimeClient } from "./realtime-client.ts";
 import { createClientSecret, createTranscriptionSession } from "./secrets.ts";
@@ -26,7 +26,7 @@ import { SessionSettings } from "./session-settings.ts";
 
 export interface RealtimeServices {
   readonly live: LiveServices & { readonly clientSecrets: ClientSecrets };
-  readonly models: CompatModels;
+  readonly models: UsableModels;
   readonly requests: RequestIntake;
   readonly compat: () => Settings["compat"];
   readonly store: Store;
@@ -103,7 +103,7 @@ function openRealtime(request: Request, { live, models, requests, compat, store 
 const PROTOCOL = "realtime";
 
 /** Returns the settings that the request's client secret has; those of every session if it has none. */
-function settingsOf(request: Request, models: CompatModels): SessionSettings {
+function settingsOf(request: Request, models: UsableModels): SessionSettings {
   const sent = contextOf(request).clientSecret?.settings;
   const settings = new SessionSettings();
   return Value.Check(sessionFields, sent) ? settings.with(sent, models) : settings;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type ClientSecrets, secretSeconds } from "../../shared/client-secrets.ts";
 import { callerOf } from "../../shared/request-context.ts";
-import type { CompatModels } from "../models.ts";
+import type { UsableModels } from "../../shared/usable-models.ts";
 import { readJsonBody } from "./json-body.ts";
 import { sessionFields } from "./session-fields.ts";
 import { SessionSettings } from "./session-settings.ts";
@@ -23,7 +23,7 @@ const olderBody = Type.Composite([
 ]);
 
 interface SecretServices {
-  readonly models: CompatModels;
+  readonly models: UsableModels;
   readonly clientSecrets: ClientSecrets;
 }
 

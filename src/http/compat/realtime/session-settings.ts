@@ -1,6 +1,7 @@
 import type { LiveFormat, LiveOptions } from "../../../live/index.ts";
+import type { UsableModels } from "../../shared/usable-models.ts";
 import { promptOf } from "../form.ts";
-import { type CompatModels, modelFor } from "../models.ts";
+import { modelFor } from "../models.ts";
 import { invalidParam, OpenAiError } from "../openai-error.ts";
 import { languageFor } from "../waiting-transcripts.ts";
 import type { FormatFields, SessionFields, TranscriptionFields, TurnFields } from "./session-fields.ts";
@@ -94,7 +95,7 @@ export class SessionSettings {
    * Returns the settings after a change. Fields that are left out stay.
    * @throws {OpenAiError} 400 or 404 with the field that is not valid
    */
-  with(fields: SessionFields, models: CompatModels): SessionSettings {
+  with(fields: SessionFields, models: UsableModels): SessionSettings {
     if (fields.type === "realtime") {
       throw invalidParam("session.type", "This server only transcribes: the type of a session is transcription.");
     }
@@ -117,7 +118,7 @@ export class SessionSettings {
   }
 
   /** Returns the options of the live session that come from its client. */
-  toOptions(models: CompatModels): Pick<LiveOptions, "format" | "language" | "prompt" | "turns"> {
+  toOptions(models: UsableModels): Pick<LiveOptions, "format" | "language" | "prompt" | "turns"> {
     const { prompt, keywords } = this.#values.transcription;
     const turns = this.#turns;
     return {
@@ -179,7 +180,7 @@ export class SessionSettings {
   }
 
   /** @throws {OpenAiError} 404 for a model that live sessions do not use */
-  #requireModel(models: CompatModels, param: string): void {
+  #requireModel(models: UsableModels, param: string): void {
     const current = models.current().id;
     const model = modelFor(models, this.#values.transcription.model, param);
     if (model.id === current) return;
@@ -188,7 +189,7 @@ export class SessionSettings {
   }
 
   /** Returns the pinned language; null for detection. @throws {OpenAiError} 400 for an unknown one */
-  #language(models: CompatModels, param: string): string | null {
+  #language(models: UsableModels, param: string): string | null {
     const { languages } = this.#values.transcription;
     const codes = new Set(languages.map((each) => languageFor(models.current(), each, param)));
     // Language detection can't be limited to several languages.

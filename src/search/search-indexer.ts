@@ -1,5 +1,6 @@
-import { indexMissing, indexRecording } from "../../search/index.ts";
-import type { ConsoleServices } from "./services.ts";
+import type { Store } from "../database/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { indexMissing, indexRecording } from "./search-index.ts";
 
 /**
  * Delay before a retry after a recording could not be added to the search index, for example because the disk was full.
@@ -11,8 +12,8 @@ const RETRY_MILLISECONDS = 60_000;
  * then those that earlier runs did not index.
  */
 export class SearchIndexer {
-  readonly #store: ConsoleServices["store"];
-  readonly #log: ConsoleServices["log"];
+  readonly #store: Store;
+  readonly #log: Logger;
   readonly #stopController = new AbortController();
   readonly #pending: string[] = [];
   /** Whether the database may contain recordings that are not in the search index. */
@@ -20,7 +21,7 @@ export class SearchIndexer {
   #work: Promise<void> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
 
-  constructor({ store, log }: Pick<ConsoleServices, "store" | "log">) {
+  constructor({ store, log }: { readonly store: Store; readonly log: Logger }) {
     this.#store = store;
     this.#log = log;
     this.#start();
@@ -63,7 +64,7 @@ export class SearchIndexer {
       if (this.#pending.length > 0) await this.#indexPending();
     } catch (error) {
       if (signal.aborted) return;
-      this.#log.error({ event: "console.search_failed", err: error });
+      this.#log.error({ event: "search.index_failed", err: error });
       this.#pending.length = 0;
       this.#isBehind = true;
       this.#retryTimer = setTimeout(() => this.#start(), RETRY_MILLISECONDS);

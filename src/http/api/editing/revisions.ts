@@ -1,0 +1,140 @@
+import type { AnyElysia } from "elysia";
+import { timestamp, toSegment } from "../../../api-contract/index.ts";
+import type { Recording } from "../../../database/index.ts";
+import { ExportQueue } from "../../../exports/index.ts";
+import { type KeyHolder, LibraryError } from "../../../library/index.ts";
+import type { SearchIndexer } from "../../../search/index.ts";
+import { speakerLabel } from "../../../transcripts/index.ts";
+import { nameOfActor } from "../../../users/index.ts";
+import { notFound } from "../../shared/errors.ts";
+import { decodeCursor, encodeCursor, PageFiller } from "../../shared/query.ts";
+import { heldBody } from "../../shared/request-context.ts";
+import { addRecordingRoute } from "../operations.ts";
+import { addEditRoute, type EditServices, entityTagOf } from "./edit-route.ts";
+import { editingOperations } from "./operations.ts";
+import { preconditionFailed, requireRevision } from "./preconditions.ts";
+
+interface RevisionServices extends EditServices {
+  readonly searchIndexer: Pick<SearchIndexer, "add">;
+}
+
+const isNumber = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
+
+/** Adds the routes that list, read, compare and restore the revisions of a transcript. */
+export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): void {
+  const { store, library, searchIndexer } = services;
+  // An earlier state of a transcript has all of it in memory.
+  const states = new ExportQueue(1);
+
+  addRecordingRoute(api, library, editingOperations.listRevisions, ({ request, viewer, recording, query }) => {
+    const transcript = library.transcript(viewer, recording);
+    const before = decodeCursor("n", isNumber, query.cursor);
+    const found = transcript.revisions(before === null ? null : Number(before), query.limit + 1);
+    const { entries, last } = PageFiller.fill(found, query.limit, ({ number, author, at, action, segments }) => ({
+      ...{ number, author: nameOfActor(store, author, "others"), at: timestamp(at), action, segments },
+    }));
+    return withEntityTag(request, {
+      data: entries,
+      has_more: last !== null,
+      next_cursor: last === null ? "" : encodeCursor("n", String(last.number)),
+      revision: transcript.revision,
+    });
+  });
+
+  addRecordingRoute(api, library, editingOperations.getRevision, ({ request, params, viewer, recording, query }) => {
+    const number = revisionNumber(params);
+    const from = Number(decodeCursor("i", isNumber, query.cursor) ?? 0);
+    return states.run(
+      viewer.account.id,
+      async () => {
+        const { segments, speakers } = await library.earlierState(viewer, recording.id, number);
+        const rows = segments.slice(from).map(({ words: _, ...segment }, place) => ({
+          ...segment,
+          index: from + place,
+          speaker: speakers.indexOf(segment.speaker),
+        }));
+        const { entries, next } = PageFiller.fill(rows, query.limit, toSegment);
+        return withEntityTag(request, {
+          data: entries,
+          has_more: next !== null,
+          next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
+          revision: number,
+        });
+      },
+      request.signal,
+    );
+  });
+
+  addRecordingRoute(api, library, editingOperations.compareRevision, (call) => {
+    const { request, params, viewer, recording, query } = call;
+    const number = revisionNumber(params);
+    const from = Number(decodeCursor("d", isNumber, query.cursor) ?? 0);
+    return states.run(
+      viewer.account.id,
+      async () => {
+        const { revision } = library.transcript(viewer, recording.id);
+        const compared = await library.compare(viewer, recording.id, number, query.other ?? revision);
+        const { differences, speakersBefore, speakersAfter } = compared;
+        const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]) =>
+          segments.map(({ startMilliseconds, speaker, text }) => ({
+            start: startMilliseconds / 1000,
+            speaker: speakerLabel(speakers.indexOf(speaker)),
+            text,
+          }));
+        const { entries } = PageFiller.fill(differences.slice(from), query.limit, ({ index, before, after }) => ({
+          ...{ index, before: show(before, speakersBefore), after: show(after, speakersAfter) },
+        }));
+        const reached = from + entries.length;
+        const has_more = reached < differences.length;
+        return {
+          data: entries,
+          total: differences.length,
+          has_more,
+          next_cursor: has_more ? encodeCursor("d", String(reached)) : "",
+          revision: query.other ?? revision,
+        };
+      },
+      request.signal,
+    );
+  });
+
+  addEditRoute(api, services, editingOperations.restoreRevision, (call) => {
+    const { request, params, viewer, recording } = call;
+    const number = revisionNumber(params);
+    const expected = requireRevision(request, library.transcript(viewer, recording), viewer, store);
+    return states.run(
+      viewer.account.id,
+      async () => {
+        const restoring = library.restore(viewer, recording.id, number, expected);
+        const answer = {
+          revision: await restoring.catch((error) => throwIfChanged(error, viewer, recording, expected)),
+        };
+        // The new texts may lack in the index.
+        searchIndexer.add(recording.id);
+        call.store(answer);
+        return answer;
+      },
+      request.signal,
+    );
+  });
+
+  /** Converts the error of a restoration during which somebody else has corrected the transcript. */
+  function throwIfChanged(error: unknown, viewer: KeyHolder, { id }: Recording, seen: number): never {
+    const isChanged =
+      error instanceof LibraryError && error.refusal.kind === "not_corrected" && error.refusal.reason === "not_latest";
+    if (!isChanged) throw error;
+    throw preconditionFailed(library.transcript(viewer, id), seen, viewer, store);
+  }
+}
+
+/** @throws 404 for a path without the number of a revision */
+function revisionNumber({ number = "" }: Readonly<Record<string, string>>): number {
+  if (!isNumber(number)) throw notFound();
+  return Number(number);
+}
+
+/** Returns an answer whose ETag is its revision. */
+function withEntityTag<Answer extends { readonly revision: number }>(request: Request, answer: Answer): Response {
+  const headers = { "Content-Type": "application/json", ETag: entityTagOf(answer.revision) };
+  return new Response(heldBody(request, JSON.stringify(answer)), { headers });
+}
