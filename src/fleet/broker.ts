@@ -8,6 +8,7 @@ import {
   connectTo,
   RECONNECT_MILLISECONDS,
 } from "./connection.ts";
+import { poolOf } from "./machine-names.ts";
 import { WorkStream } from "./work-stream.ts";
 
 /** Handles a message and its subject; returns the reply, or null for none. */
@@ -32,11 +33,8 @@ export class Broker {
   readonly #listeners = new Set<(connected: boolean) => void>();
   /** Subscriptions that wait for the first connection. */
   readonly #subscriptions: Subscription[] = [];
-  /** The work-queue stream, which JetStream stores. */
-  readonly stream = new WorkStream(
-    () => this.#required,
-    (answer) => this.#untilLost(answer),
-  );
+  /** The work-queue stream of this machine's pool, or of the machines with certificates of their own. */
+  readonly stream: WorkStream;
   /** Ends the requests whose answers are lost with the connection. */
   readonly #onLost = new Set<(error: Error) => void>();
   /** Null until the first connection. */
@@ -44,9 +42,10 @@ export class Broker {
   #connected = false;
   #closed = false;
 
-  private constructor({ log, url }: BrokerOptions) {
+  private constructor({ log, url, machine }: BrokerOptions) {
     this.#log = log;
     this.#url = url;
+    this.stream = this.streamOf(poolOf(machine));
   }
 
   /** @throws {BrokerError} which says what to do */
@@ -70,6 +69,15 @@ export class Broker {
       void broker.#keepConnecting(options);
     }
     return broker;
+  }
+
+  /** Returns the work-queue stream of a pool. @param pool empty: of the machines with certificates of their own */
+  streamOf(pool: string): WorkStream {
+    return new WorkStream(
+      pool,
+      () => this.#required,
+      (answer) => this.#untilLost(answer),
+    );
   }
 
   get connected(): boolean {

@@ -27,6 +27,8 @@ export interface PendingOperation {
   readonly settle: (outcome: OperationOutcome) => void;
   /** Whether only this machine can run it: it is too large for a message, or its model has no known digest. */
   isLocal: boolean;
+  /** Pool whose workers may fetch it; empty: the workers with certificates of their own. It counts while it is published. */
+  pool: string;
   /** Number of workers that did not finish it. */
   lost: number;
   /** Number of times that it was fetched and not reported in time. */

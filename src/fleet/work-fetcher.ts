@@ -55,8 +55,14 @@ export class WorkFetcher {
     return this.#hasCoordinator === false ? NO_COORDINATOR : null;
   }
 
+  /** Whether a coordinator of this build uses the broker, as far as the broker has been asked. */
+  get hasCoordinator(): boolean {
+    return this.#hasCoordinator === true;
+  }
+
   /** Fetches operations for models that were installed. */
   start(): void {
+    if (this.#stops) return;
     for (const model of this.#models()) {
       if (this.#fetching.has(model)) continue;
       this.#fetching.add(model);

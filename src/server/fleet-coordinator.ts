@@ -161,10 +161,13 @@ function measureRoundTrip(broker: Broker) {
 /** The commit of the code that this process runs. Read once, because changes of the files do not change the process. */
 let commit: Promise<string> | null = null;
 
-/** Returns this machine's name in the fleet, and the name of its build: only equal builds work together. */
-export async function fleetIdentity({ machine }: Pick<Settings["fleet"], "machine">) {
-  const { subjectToken } = await import("../fleet/index.ts");
+/**
+ * Returns this machine's name in the fleet, and the name of its build: only equal builds work together.
+ * @throws {ExpectedError} if a worker of a pool cannot have its name
+ */
+export async function fleetIdentity({ machine, pool }: Pick<Settings["fleet"], "machine" | "pool">) {
+  const { machineName, subjectToken } = await import("../fleet/index.ts");
   commit ??= buildCommit();
   const build = `${programVersion}-${await commit}`;
-  return { machine: subjectToken(machine === "" ? hostname() : machine), build: subjectToken(build) };
+  return { machine: machineName(pool, machine === "" ? hostname() : machine), build: subjectToken(build) };
 }

@@ -74,7 +74,7 @@ describe("the checks of a fleet", () => {
 describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
   let build = "";
   beforeAll(async () => {
-    build = (await fleetIdentity({ machine: "" })).build;
+    build = (await fleetIdentity({ machine: "", pool: "" })).build;
   });
   const start = () => ScriptedFleet.start(program, ["w1", "w2"]);
   const contextIn = (fleet: ScriptedFleet, machine: string, others: { workHere?: boolean; days?: number } = {}) =>
