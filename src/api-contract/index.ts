@@ -17,6 +17,8 @@ export {
   toTranscription,
   transcriptionPageSchema,
   transcriptionSchema,
+  type WantedWorkersAnswer,
+  wantedWorkersSchema,
 } from "./resources.ts";
 export {
   baseUrlOf,

@@ -357,6 +357,12 @@ const fleet = group("Several machines that process recordings together; see docs
       form: "an address with a port such as 127.0.0.1:8788, or empty",
     },
   ),
+  target_minutes: duration(
+    "minutes",
+    "Minutes in which the audio that waits should be processed. The number of workers that the server wants, for a system that starts and stops them, is computed from it.",
+    { default: 10, range: [1, 10_080] },
+  ),
+  max_workers: integer("Greatest number of workers that the server wants.", { default: 8, range: [1, 10_000] }),
   work_here: flag("Whether the server's own machine also processes parts of recordings that workers could process.", {
     default: true,
     needsRestart: true,

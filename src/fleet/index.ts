@@ -10,4 +10,5 @@ export { machineName, poolOf, subjectToken } from "./machine-names.ts";
 export type { CoordinatorStatus } from "./messages.ts";
 export { MAX_CLOCK_DIFFERENCE_MILLISECONDS, type Machine } from "./roster.ts";
 export type { WorkerModel } from "./run-work.ts";
+export { type WantedWorkers, WorkerDemand, type WorkerGoal } from "./wanted-workers.ts";
 export type { BrokerReport } from "./work-stream.ts";

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
+import { aliveSchema, readySchema, wantedWorkersSchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
@@ -254,6 +254,15 @@ export const servicePaths: OpenAPIV3.PathsObject = {
       schema: { type: "string" },
     },
     "Forbidden",
+  ),
+  "/fleet/workers": servicePath(
+    json(
+      "getFleetWorkers",
+      "Number of workers that the server's fleet needs, for this machine only unless the metrics are open to others",
+      wantedWorkersSchema,
+    ),
+    "Forbidden",
+    "NotFound",
   ),
   "/openapi.json": servicePath({
     operationId: "getOpenApi",
