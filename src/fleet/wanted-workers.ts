@@ -11,7 +11,7 @@ export interface WantedWorkers {
 }
 
 /** The bounds of the number of workers. */
-export interface WorkerGoal {
+interface WorkerGoal {
   /** Time in which the waiting audio should be processed. */
   readonly target_minutes: number;
   readonly max_workers: number;

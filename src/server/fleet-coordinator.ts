@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { Engine } from "../engine/index.ts";
-import type { Broker, FleetEngine, FleetEngineOptions, WantedWorkers, WorkerGoal } from "../fleet/index.ts";
+import type { Broker, FleetEngine, FleetEngineOptions, WantedWorkers } from "../fleet/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildCommit, programVersion } from "../program/index.ts";
@@ -17,7 +17,7 @@ interface Parts {
   /** Returns the seconds of audio in recordings that are not processed yet. */
   readonly waitingAudioSeconds: () => number;
   /** Returns the bounds of the number of workers, which can change at run time. */
-  readonly goal: () => WorkerGoal;
+  readonly goal: () => Pick<Settings["fleet"], "target_minutes" | "max_workers">;
   readonly log: Logger;
   readonly now: () => number;
 }

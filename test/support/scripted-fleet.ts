@@ -13,8 +13,8 @@ import {
   FleetWorker,
   type FleetWorkerOptions,
   type LocalEngine,
-  poolOf,
 } from "../../src/fleet/index.ts";
+import { poolOf } from "../../src/fleet/machine-names.ts";
 import { encode } from "../../src/fleet/messages.ts";
 import type { OperationName, Params, Result } from "../../src/operations/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
