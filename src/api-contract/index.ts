@@ -17,8 +17,6 @@ export {
   toTranscription,
   transcriptionPageSchema,
   transcriptionSchema,
-  type WantedWorkersAnswer,
-  wantedWorkersSchema,
 } from "./resources.ts";
 export {
   baseUrlOf,

@@ -83,7 +83,7 @@ const model = { id: [""] };
 /** Wrong command lines by command. */
 export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   serve: { valid: [] },
-  worker: { valid: ["--fleet", "tls://127.0.0.1:1"], together: [[]], anyText: ["--machine"] },
+  worker: { valid: ["--fleet", "tls://127.0.0.1:1"], values: { "--machine": "any text" }, together: [[]] },
   "fleet init": {
     valid: ["--directory", "fleet", "--broker", "a.example.org", "--worker", "w1"],
     values: {

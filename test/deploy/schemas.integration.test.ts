@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { npmValidators } from "../../tools/development/test-packages.ts";
+import { kedaSchemas } from "../../tools/development/test-packages.ts";
 import { installNpmPackages } from "../../tools/shared/npm.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
 import { Manifests, manifestFolder } from "../support/manifests.ts";
@@ -26,7 +26,7 @@ const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa"].flatMap((folde
 );
 /** The objects of KEDA, whose schemas no version of Kubernetes has. */
 const scaled = new Manifests("fleet/pool-keda").autoscalers;
-const kedaPackages = await installNpmPackages(defaultCacheRoot(), npmValidators).catch((error: unknown) => {
+const kedaPackages = await installNpmPackages(defaultCacheRoot(), kedaSchemas).catch((error: unknown) => {
   if (!(error instanceof CommandError)) throw error;
   console.warn(
     `SKIPPED: the manifests by the schemas of KEDA; the packages of npm cannot be installed: ${error.message}`,
@@ -67,7 +67,7 @@ test.skipIf(kedaPackages === null)(
   "the schemas of KEDA find no fault in the manifests, but a misspelt word",
   async () => {
     const broken = scaled.map((each) => JSON.parse(JSON.stringify(each).replace('"triggers"', '"trigger"')));
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/validators/validate-keda.ts"), kedaPackages?.folder ?? ""], {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "keda/validate.ts"), kedaPackages?.folder ?? ""], {
       stdio: [new Blob([JSON.stringify([...scaled, ...broken])]), "pipe", "inherit"],
     });
     expect(scaled.length).toBe(1);

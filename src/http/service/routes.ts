@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
-import { aliveSchema, readySchema, type WantedWorkersAnswer, wantedWorkersSchema } from "../../api-contract/index.ts";
+import { aliveSchema, readySchema } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
 import { ApiError, unavailable } from "../shared/errors.ts";
 import { contextOf, heldBody } from "../shared/request-context.ts";
+import { type WantedWorkersAnswer, wantedWorkersSchema } from "../shared/wanted-workers.ts";
 
 export interface ServiceOptions {
   /** Returns the reason why the server can't accept work, as text for people; null if it can. */

@@ -1,9 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
-import { aliveSchema, readySchema, wantedWorkersSchema } from "../../../api-contract/index.ts";
+import { aliveSchema, readySchema } from "../../../api-contract/index.ts";
 import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
+import { wantedWorkersSchema } from "../../shared/wanted-workers.ts";
 import { furtherOperations, operations } from "../operations.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
