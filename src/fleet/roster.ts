@@ -187,15 +187,13 @@ export class Roster {
     return until <= this.#now() ? null : new Date(until).toISOString().slice(11, 19);
   }
 
-  /** Returns the machines that get no operations for a while. */
+  /** Returns the machines that are present and get no operations for a while. */
   paused(): { readonly machine: string; readonly reason: string }[] {
-    const machines = new Set([...this.#faults.keys(), ...this.#seen.keys()]);
-    return [...machines]
-      .flatMap((machine) => {
-        const reason = this.pauseOf(machine);
-        return reason === null ? [] : [{ machine, reason }];
-      })
-      .slice(0, MAX_LISTED);
+    const paused = [...this.#seen.keys()].flatMap((machine) => {
+      const reason = this.pauseOf(machine);
+      return reason === null ? [] : [{ machine, reason }];
+    });
+    return paused.slice(0, MAX_LISTED);
   }
 
   /** Notes that a machine reports about an operation. */

@@ -24,6 +24,12 @@ const AHEAD_MILLISECONDS = 50;
 /** Pause of a worker that the coordinator gives no operations for a while. */
 const PAUSE_MILLISECONDS = 10_000;
 
+/**
+ * Number of attempts without a consumer after which there seems to be no coordinator: three seconds. It creates the stream
+ * of a pool when the first worker of the pool reports.
+ */
+const MISSING_ATTEMPTS = 6;
+
 /** The subject of operations that need no speech model. */
 const NO_MODEL = "none";
 
@@ -43,6 +49,8 @@ export class WorkFetcher {
   #pausedUntil = 0;
   /** Whether a coordinator of this build uses the broker; null until the broker has been asked. */
   #hasCoordinator: boolean | null = null;
+  /** Attempts since the last one that found the consumer. */
+  #missing = 0;
   #stops = false;
 
   constructor(options: WorkFetcherOptions) {
@@ -175,7 +183,8 @@ export class WorkFetcher {
 
   #noteCoordinator(isThere: boolean): void {
     const { log, build } = this.#options;
-    if (isThere === this.#hasCoordinator) return;
+    this.#missing = isThere ? 0 : this.#missing + 1;
+    if (isThere === this.#hasCoordinator || (!isThere && this.#missing < MISSING_ATTEMPTS)) return;
     this.#hasCoordinator = isThere;
     if (isThere) log.info({ event: "fleet.coordinator_found", build });
     else log.warn({ event: "fleet.no_coordinator", build, reason: NO_COORDINATOR });

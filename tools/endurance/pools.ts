@@ -1,0 +1,74 @@
+import { LocalFleet } from "../../harness/local-fleet.ts";
+import { natsServerProgram } from "../../harness/nats-server.ts";
+import type { TestWorker } from "../../harness/test-worker.ts";
+import { beforeStop } from "../shared/processes.ts";
+import { Rounds } from "./rounds.ts";
+import { none, type PartOptions, type Row, row } from "./rows.ts";
+import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
+
+/** The plan of scripts/endurance. */
+const GROWTH = {
+  /** Workers of the pool at the most; one of them stays. */
+  workers: 8,
+  /** Number of rounds, in each of which the pool grows and shrinks. */
+  rounds: 2,
+  recordings: smallRecordings,
+  isBrief: false,
+};
+
+/** The worker that stays. */
+const FIRST = "gpu.worker-0";
+
+/**
+ * pools: processes recordings with a pool that grows from one worker to many and shrinks to one again, by SIGTERM. No part
+ * may be lost or computed twice, and all recordings must have the results of a single machine.
+ */
+export async function pools({ reportProgress }: Pick<PartOptions, "reportProgress">, plan = GROWTH): Promise<Row[]> {
+  const { workers, recordings, isBrief } = plan;
+  const program = await natsServerProgram("scripts/endurance pools");
+  if (program === null) throw new Error("nats-server cannot be fetched");
+  await using local = new LocalFleet({ program, workers: [FIRST], environment: FETCH_SETTINGS });
+  const { server } = local;
+  await server.start();
+  await using rounds = await Rounds.start(server, { recordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief });
+  await local.join(false);
+  using _ = beforeStop(() => Promise.all([...local.workers.values()].map((worker) => worker.end("SIGKILL"))));
+
+  const failedStops: string[] = [];
+  const logs: TestWorker["log"][] = [];
+  let most = 0;
+  const present = () => local.metric('transcribe_fleet_pool_workers{pool="gpu"}');
+  const growAndShrink = async (round: number) => {
+    const names = Array.from({ length: workers - 1 }, (_, at) => `gpu.round-${round}-${at + 1}`);
+    const started = names.map((name) => local.start(name));
+    await server.until(async () => (await present()) === workers);
+    most = Math.max(most, await present());
+    reportProgress(`${workers} workers are present`);
+    const codes = await Promise.all(started.map((worker) => worker.end("SIGTERM")));
+    failedStops.push(...codes.flatMap((code, at) => (code === 0 ? [] : [`${names[at]}: ${code}`])));
+    logs.push(...started.map(({ log }) => log));
+    await server.until(async () => (await present()) === 1);
+    reportProgress("one worker is left");
+  };
+  const since = performance.now();
+  for (let round = 1; round <= plan.rounds; round++) await rounds.run(() => growAndShrink(round));
+  const seconds = Math.round((performance.now() - since) / 1000);
+
+  const counted = async (name: string) => await local.metric(`transcribe_fleet_${name}_total`);
+  const names = ["redelivered", "late_results", "refused_messages", "unreported"];
+  const counts = await Promise.all(names.map(async (name) => ({ name, count: await counted(name) })));
+  const handedOver = logs.flat().filter(({ event, returned }) => event === "fleet.drained" && returned !== 0).length;
+  const left = await local.leftInBroker();
+  const stray = [...local.leftovers(), ...left.files];
+  failedStops.push(...(await local.stop()).filter((line) => line.startsWith(FIRST) || line.startsWith("coordinator")));
+
+  const over = `${plan.rounds} times 1, ${workers}, 1 workers in ${seconds} s`;
+  return [
+    ...rounds.rows(over, stray, local.directories),
+    row("workers of the pool at the same time", most, over, `${workers}`, most === workers),
+    ...counts.map(({ name, count }) => none(`parts or messages counted as ${name}`, count, over)),
+    none("workers that handed over a part that ran", handedOver, over),
+    none("messages left in the broker", left.messages, over),
+    none("machines whose stop failed", failedStops, over),
+  ];
+}
