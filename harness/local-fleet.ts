@@ -63,19 +63,19 @@ export class LocalFleet implements AsyncDisposable {
     if (TestServer.running.has(this.server)) await this.server.stop();
     this.setWorkHere(workHere);
     await this.server.start();
-    for (const name of workers) this.start(name, place);
+    for (const name of workers) this.start(name, place === undefined ? {} : { place });
     await this.untilPresent();
   }
 
   /** Starts a worker, also one of a pool that comes later. */
-  start(name: string, place?: LocalFleetOptions["place"]): TestWorker {
+  start(name: string, options: Pick<LocalFleetOptions, "environment" | "place"> = {}): TestWorker {
     const pool = poolOf(name);
     const own = pool === null ? [] : ["--machine", name.slice(pool.length + 1)];
     const worker = new TestWorker({
       args: ["--config", this.#path(`fleet/${pool ?? name}/fleet.toml`), "--fleet", this.broker.url, ...own],
-      environment: this.#environment,
       verdictsOf: this.server.dataDirectory,
-      ...(place === undefined ? {} : { place }),
+      ...options,
+      environment: { ...this.#environment, ...options.environment },
     });
     this.workers.set(name, worker);
     return worker;

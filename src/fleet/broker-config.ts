@@ -31,6 +31,7 @@ function coordinatorPermissions(pools: readonly string[]): Permissions {
       subjects.allStarted,
       subjects.allResults,
       subjects.allPresence,
+      subjects.allPoolPresence,
       subjects.allStatus,
       `_INBOX.${COORDINATOR}.>`,
     ],

@@ -1,4 +1,4 @@
-import { type Msg, type NatsConnection, RequestError } from "@nats-io/transport-node";
+import { type Msg, type NatsConnection, PermissionViolationError, RequestError } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import {
@@ -18,7 +18,8 @@ type MessageHandler = (data: Uint8Array, subject: string) => Promise<Uint8Array 
 interface Subscription {
   readonly subject: string;
   readonly handle: MessageHandler;
-  readonly onRefused: () => void;
+  /** Null: a refusal is a fault. */
+  readonly onRefused: (() => void) | null;
 }
 
 /** No machine receives the subject of a request. */
@@ -33,6 +34,8 @@ export class Broker {
   readonly #listeners = new Set<(connected: boolean) => void>();
   /** Subscriptions that wait for the first connection. */
   readonly #subscriptions: Subscription[] = [];
+  /** Subjects whose refusal is no fault. */
+  readonly #refusable = new Set<string>();
   /** The work-queue stream of this machine's pool, or of the machines with certificates of their own. */
   readonly stream: WorkStream;
   /** Ends the requests whose answers are lost with the connection. */
@@ -113,9 +116,10 @@ export class Broker {
   /**
    * Calls a function with every message of a subject, and with the message's own subject. Its result, if any, is the
    * reply.
-   * @param onRefused called if the broker does not let this machine receive the subject
+   * @param onRefused called if the broker does not let this machine receive the subject; without it, the log has the fault
    */
-  subscribe(subject: string, handle: MessageHandler, onRefused: () => void = () => {}): void {
+  subscribe(subject: string, handle: MessageHandler, onRefused: (() => void) | null = null): void {
+    if (onRefused !== null) this.#refusable.add(subject);
     this.#subscriptions.push({ subject, handle, onRefused });
     if (this.#nats !== null) this.#applySubscriptions(this.#nats);
   }
@@ -160,7 +164,7 @@ export class Broker {
     for (const { subject, handle, onRefused } of this.#subscriptions.splice(0)) {
       connection.subscribe(subject, {
         callback: (error, message) => {
-          if (error !== null) return onRefused();
+          if (error !== null) return onRefused?.();
           void this.#answer(message, handle);
         },
       });
@@ -194,6 +198,10 @@ export class Broker {
     }
   }
 
+  #isExpected(error: Error): boolean {
+    return error instanceof PermissionViolationError && this.#refusable.has(error.subject);
+  }
+
   #report(connected: boolean): void {
     const url = this.#url;
     if (connected) this.#log.info({ event: "fleet.broker_connected", url });
@@ -209,7 +217,7 @@ export class Broker {
         if (connected === this.#connected) continue;
         this.#connected = connected;
         this.#report(connected);
-      } else if (status.type === "error") {
+      } else if (status.type === "error" && !this.#isExpected(status.error)) {
         this.#log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
       }
     }

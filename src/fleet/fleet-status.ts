@@ -44,14 +44,12 @@ export async function fleetStatus(
 ): Promise<FleetStatus> {
   const received: { readonly data: Uint8Array; readonly sender: string; readonly at: number }[] = [];
   const refused = Promise.withResolvers<never>();
-  broker.subscribe(
-    subjects.allPresence,
-    (data, subject) => {
-      received.push({ data, sender: senderOf(subject, subjects.allPresence), at: now() });
-      return null;
-    },
-    () => refused.reject(new BrokerError(REFUSED)),
-  );
+  const collect = (data: Uint8Array, subject: string) => {
+    received.push({ data, sender: senderOf(subject, 2), at: now() });
+    return null;
+  };
+  broker.subscribe(subjects.allPresence, collect, () => refused.reject(new BrokerError(REFUSED)));
+  broker.subscribe(subjects.allPoolPresence, collect, () => {});
   // The broker refuses a subscription before it answers the following ping.
   const roundTripMilliseconds = await Promise.race([broker.roundTrip(), refused.promise]);
   await broker.stream.report();

@@ -52,7 +52,9 @@ export const subjects = {
   cancel: (coordinator: string) => `${SUBJECT_ROOT}.cancel.${coordinator}`,
   allCancels: `${SUBJECT_ROOT}.cancel.>`,
   presence: (machine: string) => `${SUBJECT_ROOT}.presence.${machine}`,
-  allPresence: `${SUBJECT_ROOT}.presence.>`,
+  allPresence: `${SUBJECT_ROOT}.presence.*`,
+  /** A nats.conf of a version without pools does not let the coordinator receive these. */
+  allPoolPresence: `${SUBJECT_ROOT}.presence.*.*`,
   /** Requests of `transcribe fleet status` to the coordinator's server. */
   status: (machine: string) => `${SUBJECT_ROOT}.status.${machine}`,
   allStatus: `${SUBJECT_ROOT}.status.*`,
@@ -65,10 +67,10 @@ export function consumerOf(build: string, model: string): string {
 
 /**
  * Returns the machine that published a message.
- * @param allOfMachines the subject of the messages of all machines, without its last token `>`
+ * @param tokens number of tokens of the subject before the machine's name
  */
-export function senderOf(subject: string, allOfMachines: string): string {
-  return subject.slice(allOfMachines.length - 1);
+export function senderOf(subject: string, tokens: number): string {
+  return subject.split(".").slice(tokens).join(".");
 }
 
 const token = Type.String({ pattern: "^[\\w-]{1,100}$" });

@@ -83,14 +83,16 @@ export class RemoteWorkers {
       ...{ publications: this.#publications, attempts: this.#attempts, roster: this.roster, log: this.#log },
       ...events,
     });
-    const allStarted = subjects.started(coordinator, ">");
-    const allResults = subjects.result(coordinator, ">");
-    broker.subscribe(subjects.allPresence, (data, subject) =>
-      this.#onPresence(data, senderOf(subject, subjects.allPresence)),
+    const onPresence = (data: Uint8Array, subject: string) => this.#onPresence(data, senderOf(subject, 2));
+    broker.subscribe(subjects.allPresence, onPresence);
+    broker.subscribe(subjects.allPoolPresence, onPresence, () =>
+      log.info({ event: "fleet.no_pools", reason: "the broker's nats.conf is of a version without pools" }),
     );
-    broker.subscribe(allStarted, (data, subject) => encode(this.#onStarted(data, senderOf(subject, allStarted))));
-    broker.subscribe(allResults, async (data, subject) =>
-      encode(await this.#onResult(data, senderOf(subject, allResults))),
+    broker.subscribe(subjects.started(coordinator, ">"), (data, subject) =>
+      encode(this.#onStarted(data, senderOf(subject, 3))),
+    );
+    broker.subscribe(subjects.result(coordinator, ">"), async (data, subject) =>
+      encode(await this.#onResult(data, senderOf(subject, 3))),
     );
     broker.onChange((connected) => (connected ? this.#reopenAll() : this.#withdrawals.unaffected(() => true)));
     partsBroker?.onChange((connected) => {

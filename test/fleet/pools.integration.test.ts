@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { natsServerProgram } from "../../harness/nats-server.ts";
@@ -100,6 +100,25 @@ describe.skipIf(program === null)("a pool of workers with one certificate", () =
     fleet.broker.reload();
     await untilAccepted(() => fleet.worker("late.a"));
     expect(textOf(await fleet.ask(engine, 5))).toBe(expected(5));
+  });
+
+  test.concurrent("is not known to a broker with the nats.conf of an earlier version, which still serves other workers", async () => {
+    await using fleet = await ScriptedFleet.start(program, ["w1"]);
+    const path = join(fleet.path ?? "", "broker", "nats.conf");
+    const former = readFileSync(path, "utf8").replace(/,?\s*"transcribe\.presence\.\*\.\*"/, "");
+    writeFileSync(path, former);
+    fleet.broker.reload();
+    const thief = await fleet.intrude("coordinator");
+    await untilAccepted(async () => {
+      const refused = refusals(thief, 1);
+      thief.subscribe("transcribe.presence.*.*", { callback: () => {} });
+      if ((await Promise.race([refused, Bun.sleep(100)])) === undefined) throw new Error("not reloaded");
+    });
+    const { engine } = await fleet.coordinator(false);
+    await fleet.worker("w1");
+    expect(textOf(await fleet.ask(engine, 5))).toBe(expected(5));
+    const { machines } = await fleetStatus(await fleet.connect("coordinator"), { version: "1", build }, Date.now);
+    expect(machines.map(({ machine }) => machine)).toEqual(["w1"]);
   });
 
   test.concurrent("whose certificate was stolen neither reads nor publishes what is not its own", async () => {

@@ -1,9 +1,11 @@
+import { Type } from "@sinclair/typebox";
+import { bodyOf } from "../../harness/client.ts";
 import { LocalFleet } from "../../harness/local-fleet.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import type { TestWorker } from "../../harness/test-worker.ts";
 import { beforeStop } from "../shared/processes.ts";
 import { Rounds } from "./rounds.ts";
-import { none, type PartOptions, type Row, row } from "./rows.ts";
+import { all, none, type PartOptions, type Row, row } from "./rows.ts";
 import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
 
 /** The plan of scripts/endurance. */
@@ -36,24 +38,35 @@ export async function pools({ reportProgress }: Pick<PartOptions, "reportProgres
 
   const failedStops: string[] = [];
   const logs: TestWorker["log"][] = [];
-  let most = 0;
+  let [most, ready, ended] = [0, 0, 0];
   const present = () => local.metric('transcribe_fleet_pool_workers{pool="gpu"}');
+  const wanted = async () => {
+    const answer = await fetch(`${server.origin}/fleet/workers`);
+    return (await bodyOf(answer, 200, Type.Object({ wanted: Type.Integer() }))).wanted;
+  };
   const growAndShrink = async (round: number) => {
     const names = Array.from({ length: workers - 1 }, (_, at) => `gpu.round-${round}-${at + 1}`);
-    const started = names.map((name) => local.start(name));
+    await server.until(async () => (await wanted()) > 0);
+    const health = `127.0.0.1:${freePort()}`;
+    const started = names.map((name, at) =>
+      local.start(name, at === 0 ? { environment: { TRANSCRIBE_FLEET_HEALTH: health } } : {}),
+    );
     await server.until(async () => (await present()) === workers);
     most = Math.max(most, await present());
+    if (await isReady(health)) ready += 1;
     reportProgress(`${workers} workers are present`);
     const codes = await Promise.all(started.map((worker) => worker.end("SIGTERM")));
     failedStops.push(...codes.flatMap((code, at) => (code === 0 ? [] : [`${names[at]}: ${code}`])));
     logs.push(...started.map(({ log }) => log));
     await server.until(async () => (await present()) === 1);
+    if (!(await isReady(health))) ended += 1;
     reportProgress("one worker is left");
   };
   const since = performance.now();
   for (let round = 1; round <= plan.rounds; round++) await rounds.run(() => growAndShrink(round));
   const seconds = Math.round((performance.now() - since) / 1000);
 
+  await server.until(async () => (await wanted()) === 0);
   const counted = async (name: string) => await local.metric(`transcribe_fleet_${name}_total`);
   const names = ["redelivered", "late_results", "refused_messages", "unreported"];
   const counts = await Promise.all(names.map(async (name) => ({ name, count: await counted(name) })));
@@ -66,9 +79,26 @@ export async function pools({ reportProgress }: Pick<PartOptions, "reportProgres
   return [
     ...rounds.rows(over, stray, local.directories),
     row("workers of the pool at the same time", most, over, `${workers}`, most === workers),
+    all("workers that answered /readyz while they were present", ready, plan.rounds, over),
+    all("of them, those that answered nothing after their end", ended, plan.rounds, over),
     ...counts.map(({ name, count }) => none(`parts or messages counted as ${name}`, count, over)),
     none("workers that handed over a part that ran", handedOver, over),
     none("messages left in the broker", left.messages, over),
     none("machines whose stop failed", failedStops, over),
   ];
+}
+
+/** Returns whether a worker can work, as it answers at its address for probes. */
+async function isReady(address: string): Promise<boolean> {
+  return await fetch(`http://${address}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = server;
+  void server.stop(true);
+  return port;
 }
