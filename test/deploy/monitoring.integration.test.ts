@@ -185,6 +185,12 @@ describe("the alerts", () => {
       ["TranscribeFolderWaits"],
     ],
     ["a folder waits for a limit", { 'transcribe_folders_hindered{hindrance="audio"}': "1x60" }, 30, []],
+    [
+      "the object store has been out of order for an hour",
+      { transcribe_audio_store_outage_seconds: "0+60x60" },
+      30,
+      ["TranscribeAudioStoreFails"],
+    ],
     ["a webhook is paused", { transcribe_webhooks_paused: "1x120" }, 90, ["TranscribeWebhookPaused"]],
     [
       "no receiver accepts events",

@@ -411,7 +411,7 @@ const table: readonly Row[] = [
 ];
 
 async function processAgain() {
-  await Bun.write(server.api.dataDirectory.audio.pathOf(long), "audio");
+  await Bun.write(server.api.dataDirectory.localAudio.pathOf(long), "audio");
   const choice = { model: "whisper-base", language: null };
   const answer = await operator.send("POST", `/recordings/${long}/processing`, choice);
   expect(answer.status).toBe(200);
