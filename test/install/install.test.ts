@@ -265,7 +265,7 @@ describe.skipIf(!isRoot)("a worker of a fleet", () => {
     const settings = () => loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} }).fleet;
     expect(settings()).toMatchObject({ broker: "tls://10.0.0.5:4222", pool: "gpu", machine: "", ca, certificate, key });
     const text = readFileSync(at(defaultConfigFile), "utf8");
-    writeSettings(text.replace(/^# machine = ""$|^machine = ""$/m, 'machine = "rack7"'));
+    writeSettings(text.replace(/^pool = /m, 'machine = "rack7"\npool = '));
     await installWorker(pool);
     expect(settings()).toMatchObject({ pool: "gpu", machine: "rack7" });
     expect(() => workerSteps(folder)).toThrow("names the pool gpu and the broker tls://10.0.0.5:4222");
