@@ -181,7 +181,7 @@ export class RemoteWorkers {
       this.#reports.noteHeld(sender, presence.holds ?? []);
       // A machine that leaves returns its operations; no attempt is lost.
       if (presence.leaves) this.#withdrawals.unaffected(({ machine }) => machine === sender);
-      this.#openNewPool(poolOf(sender));
+      this.#openPool(poolOf(sender));
       this.#events.onChange();
     } catch (error) {
       const trouble = messageOf(error);
@@ -190,11 +190,9 @@ export class RemoteWorkers {
     return null;
   }
 
-  /** Opens the queue of a pool when its first worker reports. */
-  #openNewPool(pool: string): void {
-    if (this.#publications.pools.includes(pool) || !this.roster.hasPool(pool)) return;
-    this.#publications.queueOf(pool);
-    void this.#reopen(pool);
+  /** Opens the queue of a pool when its first worker reports, so that it need not wait for the next check. */
+  #openPool(pool: string): void {
+    if (pool !== "" && this.roster.hasPool(pool) && this.#publications.queueOf(pool).canOpen) void this.#reopen(pool);
   }
 
   #onStarted(data: Uint8Array, machine: string): Reply {

@@ -22,12 +22,12 @@ const GROWTH = {
 const FIRST = "gpu.worker-0";
 
 /**
- * pools: processes recordings with a pool that grows from one worker to many and shrinks to one again, by SIGTERM. No part
+ * pool: processes recordings with a pool that grows from one worker to many and shrinks to one again, by SIGTERM. No part
  * may be lost or computed twice, and all recordings must have the results of a single machine.
  */
-export async function pools({ reportProgress }: Pick<PartOptions, "reportProgress">, plan = GROWTH): Promise<Row[]> {
+export async function pool({ reportProgress }: Pick<PartOptions, "reportProgress">, plan = GROWTH): Promise<Row[]> {
   const { workers, recordings, isBrief } = plan;
-  const program = await natsServerProgram("scripts/endurance pools");
+  const program = await natsServerProgram("scripts/endurance pool");
   if (program === null) throw new Error("nats-server cannot be fetched");
   await using local = new LocalFleet({ program, workers: [FIRST], environment: FETCH_SETTINGS });
   const { server } = local;
