@@ -149,6 +149,7 @@ export class FleetEngine {
         },
         isLocal: model !== undefined && sha256 === null,
         pool: "",
+        bytes: 0,
         lost: 0,
         unreported: 0,
         machine: null,

@@ -22,7 +22,7 @@ export function streamOf(pool: string): string {
 /** Memory for the operations of the machines with certificates of their own; the coordinator publishes few at a time. */
 const STREAM_BYTES = 1024 * 1024 * 1024;
 /** Memory for the operations of a pool. The broker reserves it, so that no pool takes the memory of another one. */
-const POOL_STREAM_BYTES = 512 * 1024 * 1024;
+export const POOL_STREAM_BYTES = 512 * 1024 * 1024;
 /** Maximum number of pools of a fleet. */
 export const MAX_POOLS = 16;
 /** Memory for the operations of a fleet. It does not depend on its pools, because a broker cannot change it by a reload. */

@@ -1,7 +1,7 @@
 import { messageOf } from "../text/index.ts";
 import type { Published } from "./first-reports.ts";
-import { type cancelSchema, encode, MAX_MESSAGE_BYTES, subjects } from "./messages.ts";
-import { type PendingOperation, packOperation } from "./pending-operation.ts";
+import { type cancelSchema, encode, MAX_MESSAGE_BYTES, streamBytesOf, subjects } from "./messages.ts";
+import { estimateBytes, type PendingOperation, packOperation } from "./pending-operation.ts";
 import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 export interface PublicationsOptions extends WorkQueueOptions {
@@ -33,6 +33,12 @@ const MAX_TURN_BYTES = 5_000_000;
 const MAX_SENDING = 2;
 
 /**
+ * Share of a stream's memory that operations may fill. The broker refuses what does not fit, and the queue would have to
+ * be opened again. The rest is for operations that were withdrawn, which stay in the stream until a worker fetches them.
+ */
+const MAX_STREAM_SHARE = 0.8;
+
+/**
  * The operations that the broker or a worker has, and the queues that carry them: one for the workers with certificates
  * of their own, and one for each pool. An operation has one publication at most, so that an answer counts only while its
  * publication is listed here.
@@ -43,6 +49,8 @@ export class Publications {
   readonly #published = new Map<string, PendingOperation>();
   /** By pool; the broker's settings limit their number. */
   readonly #queues = new Map<string, WorkQueue>();
+  /** Bytes of the operations in the streams, by pool. */
+  readonly #bytes = new Map<string, number>();
   /** Bytes that were sent in this turn of the event loop, and the beginning of the next one. */
   #turnBytes = 0;
   #nextTurn: Promise<void> = Promise.resolve();
@@ -73,6 +81,11 @@ export class Publications {
     return this.#published.size;
   }
 
+  /** Returns whether the queue of a pool is open and its stream has memory for further operations. */
+  takesMore(pool: string): boolean {
+    return this.queueOf(pool).isOpen && (this.#bytes.get(pool) ?? 0) < MAX_STREAM_SHARE * streamBytesOf(pool);
+  }
+
   /** Returns the number of operations that a worker of a pool may run instead of one with this model. */
   competingWith(model: string | null, pool: string): number {
     let number = 0;
@@ -96,6 +109,7 @@ export class Publications {
    */
   async publish(id: string, operation: PendingOperation): Promise<PublishOutcome> {
     this.#published.set(id, operation);
+    this.#count(operation, estimateBytes(operation));
     operation.machine = null;
     operation.fetchedBy = null;
     operation.delivery = 0;
@@ -115,6 +129,8 @@ export class Publications {
     const { coordinator, log } = this.#options;
     const { pool } = operation;
     const queue = this.queueOf(pool);
+    // It was closed while the operation waited for its turn.
+    if (!queue.isOpen) return this.remove(id) ? "failed" : "withdrawn";
     let message: Uint8Array;
     try {
       message = await packOperation(operation, id, coordinator);
@@ -123,6 +139,7 @@ export class Publications {
       throw error;
     }
     if (!this.#published.has(id)) return "withdrawn";
+    this.#count(operation, message.length);
     if (message.length > MAX_MESSAGE_BYTES) {
       log.warn({ event: "fleet.operation_too_large", operation: operation.operation, bytes: message.length });
       this.remove(id);
@@ -168,9 +185,19 @@ export class Publications {
 
   /** Removes a publication that was answered. @returns whether it was still awaited */
   remove(id: string): boolean {
-    const isAwaited = this.#published.delete(id);
-    if (isAwaited) this.#options.onRemoved(id);
-    return isAwaited;
+    const operation = this.#published.get(id);
+    if (operation === undefined) return false;
+    this.#published.delete(id);
+    this.#count(operation, 0);
+    this.#options.onRemoved(id);
+    return true;
+  }
+
+  /** Counts the bytes of an operation in its pool's stream. */
+  #count(operation: PendingOperation, bytes: number): void {
+    const { pool } = operation;
+    this.#bytes.set(pool, (this.#bytes.get(pool) ?? 0) + bytes - operation.bytes);
+    operation.bytes = bytes;
   }
 
   /**

@@ -133,7 +133,7 @@ export class RemoteWorkers {
     let found: { readonly pool: string; readonly share: number } | null = null;
     for (const pool of this.#publications.pools) {
       const limit = PUBLISHED_PER_LANE * this.roster.lanes(model, pool);
-      if (limit === 0 || !this.#publications.queueOf(pool).isOpen) continue;
+      if (limit === 0 || !this.#publications.takesMore(pool)) continue;
       const share = this.#publications.competingWith(model, pool) / limit;
       if (share < (found?.share ?? 1)) found = { pool, share };
     }
