@@ -18,6 +18,9 @@ const GROWTH = {
   isBrief: false,
 };
 
+/** Time in which a worker may finish its parts: a part takes long on a machine with many workers and few cores. */
+const DRAIN_SETTINGS = { TRANSCRIBE_FLEET_DRAIN_SECONDS: "300" };
+
 /** The worker that stays. */
 const FIRST = "gpu.worker-0";
 
@@ -49,7 +52,9 @@ export async function pool({ reportProgress }: Pick<PartOptions, "reportProgress
     await server.until(async () => (await wanted()) > 0);
     const health = `127.0.0.1:${freePort()}`;
     const started = names.map((name, at) =>
-      local.start(name, at === 0 ? { environment: { TRANSCRIBE_FLEET_HEALTH: health } } : {}),
+      local.start(name, {
+        environment: { ...DRAIN_SETTINGS, ...(at === 0 ? { TRANSCRIBE_FLEET_HEALTH: health } : {}) },
+      }),
     );
     await server.until(async () => (await present()) === workers);
     most = Math.max(most, await present());
