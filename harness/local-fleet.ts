@@ -9,6 +9,7 @@ import { TestWorker } from "./test-worker.ts";
 
 export interface LocalFleetOptions {
   readonly program: string;
+  /** Names of the first workers. A worker of a pool is called `POOL.INSTANCE`; the pools of the first workers exist. */
   readonly workers: readonly string[];
   /** Settings of all machines, except those of the fleet. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -53,22 +54,31 @@ export class LocalFleet implements AsyncDisposable {
   /** Starts broker, coordinator and workers; stops a server that runs alone. Resolves when all workers are present. */
   async join(workHere: boolean): Promise<void> {
     const { program, workers, host = "127.0.0.1", place } = this.#options;
-    const hosts = { broker: [host], port: 4222, workers: [...workers] };
-    await FleetDirectory.create(this.#path("fleet"), hosts, Date.now());
+    const fleet = {
+      ...{ broker: [host], port: 4222, workers: workers.filter((name) => poolOf(name) === null) },
+      pools: [...new Set(workers.flatMap((name) => poolOf(name) ?? []))],
+    };
+    await FleetDirectory.create(this.#path("fleet"), fleet, Date.now());
     this.#broker = await NatsServer.withFolder(program, this.#path("fleet/broker"), host).start();
     if (TestServer.running.has(this.server)) await this.server.stop();
     this.setWorkHere(workHere);
     await this.server.start();
-    for (const name of workers) {
-      const worker = new TestWorker({
-        args: ["--config", this.#path(`fleet/${name}/fleet.toml`), "--fleet", this.broker.url],
-        environment: this.#environment,
-        verdictsOf: this.server.dataDirectory,
-        ...(place === undefined ? {} : { place }),
-      });
-      this.workers.set(name, worker);
-    }
+    for (const name of workers) this.start(name, place === undefined ? {} : { place });
     await this.untilPresent();
+  }
+
+  /** Starts a worker, also one of a pool that comes later. */
+  start(name: string, options: Pick<LocalFleetOptions, "environment" | "place"> = {}): TestWorker {
+    const pool = poolOf(name);
+    const own = pool === null ? [] : ["--machine", name.slice(pool.length + 1)];
+    const worker = new TestWorker({
+      args: ["--config", this.#path(`fleet/${pool ?? name}/fleet.toml`), "--fleet", this.broker.url, ...own],
+      verdictsOf: this.server.dataDirectory,
+      ...options,
+      environment: { ...this.#environment, ...options.environment },
+    });
+    this.workers.set(name, worker);
+    return worker;
   }
 
   /** Chooses whether the coordinator's own engine processes parts, from its next start on. */
@@ -81,7 +91,7 @@ export class LocalFleet implements AsyncDisposable {
 
   /** Resolves when the server lists all workers, with a lane each. */
   async untilPresent(): Promise<void> {
-    const lanes = (name: string) => this.metric(`transcribe_fleet_worker_lanes{machine="${name}"}`);
+    const lanes = (name: string) => this.metric(`transcribe_fleet_worker_lanes{machine="${poolOf(name) ?? name}"}`);
     await this.server.until(async () => {
       const all = await Promise.all(this.#options.workers.map(lanes));
       return all.every((count) => count > 0);
@@ -95,12 +105,16 @@ export class LocalFleet implements AsyncDisposable {
     return Number(line?.slice(name.length) ?? 0);
   }
 
-  /** Returns the number of messages in the broker's stream, and its files with data of a stream. */
+  /** Returns the number of messages in the broker's streams, and its files with data of a stream. */
   async leftInBroker(): Promise<{ readonly messages: number; readonly files: readonly string[] }> {
     const broker = await Broker.connect({ ...this.#access(), log: createLogger("silent") });
-    const report = await broker.stream.report().finally(() => broker.close());
+    const pools = ["", ...this.#options.workers.flatMap((name) => poolOf(name) ?? [])];
+    const reports = await Promise.all(pools.map((pool) => broker.streamOf(pool).report())).finally(() =>
+      broker.close(),
+    );
     const store = readdirSync(this.#path("fleet/broker"), { recursive: true }).map(String);
-    return { messages: report?.messages ?? 0, files: store.filter((name) => name.endsWith(".blk")) };
+    const messages = reports.reduce((sum, report) => sum + (report?.messages ?? 0), 0);
+    return { messages, files: store.filter((name) => name.endsWith(".blk")) };
   }
 
   /** Returns the temporary files, and the data of operations, that the machines have not removed. */
@@ -144,4 +158,10 @@ export class LocalFleet implements AsyncDisposable {
     ) as [string, string, string];
     return { url: this.broker.url, machine: COORDINATOR, ca, certificate, key };
   }
+}
+
+/** Returns the pool of a worker; null if it has a certificate of its own. */
+function poolOf(name: string): string | null {
+  const [pool = "", instance] = name.split(".");
+  return instance === undefined ? null : pool;
 }

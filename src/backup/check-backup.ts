@@ -115,8 +115,8 @@ const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = '
   AND json_type(?, '$.trimmed') = 'integer' AND coalesce(json_type(?, '$.firstSegment'), 'integer') = 'integer'
   AND NOT EXISTS (SELECT 1 FROM json_each(?, '$.order') WHERE type <> 'integer') END`;
 
-/** The same rule as for names of machines in the messages of a fleet. */
-const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
+/** Names of machines in a fleet; a worker of a pool has a point in its name. */
+const machineName = "(? NOT GLOB '*[^A-Za-z0-9_.-]*' AND length(?) BETWEEN 1 AND 127)";
 
 /** SQL condition for a yes or no. */
 const flag = "? IN (0, 1)";

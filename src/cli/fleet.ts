@@ -26,17 +26,21 @@ interface InitOptions extends JsonOption {
   readonly broker?: readonly string[];
   readonly port?: number;
   readonly worker?: readonly string[];
+  readonly pool?: readonly string[];
   readonly add?: readonly string[];
   readonly renew?: readonly string[];
 }
 
 const initHelp = `
-For each machine there is one folder with its certificate, its key and its settings. The folder broker is for nats-server.
-The authority's key ca-key.pem stays in the directory: store the directory in a safe place, and never on a worker.`;
+For each machine and each pool there is one folder with its certificate, its key and its settings. The folder broker is for nats-server.
+The authority's key ca-key.pem stays in the directory: store the directory in a safe place, and never on a worker.
+The workers of a pool share its folder, and each has the name of its host or pod. Any number of them may come and go.`;
 
 function initCommand(): Command {
   return new Command("init")
-    .description("Create the certificates, the settings and nats.conf of a fleet, add workers or renew certificates.")
+    .description(
+      "Create the certificates, the settings and nats.conf of a fleet, add workers and pools or renew certificates.",
+    )
     .requiredOption(
       "--directory <directory>",
       "the fleet's directory; an existing file is never overwritten without --renew",
@@ -45,37 +49,52 @@ function initCommand(): Command {
     .option("--broker <host...>", "addresses of the broker; the machines connect to the first one")
     .option("--port <number>", `the broker's port (default: ${DEFAULT_PORT})`, portNumber)
     .option("--worker <name...>", "names of the workers")
+    .option(
+      "--pool <name...>",
+      "names of pools of workers; without --broker, pools that are added to the fleet in the directory",
+    )
     .option("--add <name...>", "add workers to the fleet in the directory")
-    .option("--renew <name...>", "new certificates for workers, coordinator or broker, in their folders")
+    .option("--renew <name...>", "new certificates for workers, pools, coordinator or broker, in their folders")
     .option("--json", "print the result as JSON")
     .addHelpText("after", initHelp)
     .action(async (options: InitOptions) => {
-      const { directory, broker = [], port, worker = [], add = [], renew = [] } = options;
-      const changes = add.length > 0 || renew.length > 0;
+      const { directory, broker = [], port, worker = [], pool = [], add = [], renew = [] } = options;
+      const changes = add.length > 0 || renew.length > 0 || (pool.length > 0 && broker.length === 0);
       if (changes && (broker.length > 0 || worker.length > 0)) {
-        throw new UsageError("--add and --renew change an existing fleet; leave out --broker and --worker");
+        throw new UsageError(
+          "--add, --renew and --pool without --broker change an existing fleet; leave out --broker and --worker",
+        );
       }
-      if (!changes && (broker.length === 0 || worker.length === 0)) {
-        throw new UsageError("a new fleet needs --broker HOST and --worker NAME");
+      if (!changes && (broker.length === 0 || worker.length + pool.length === 0)) {
+        throw new UsageError("a new fleet needs --broker HOST, and --worker NAME or --pool NAME");
       }
       if (changes && port !== undefined) throw new UsageError("--port belongs to a new fleet; leave it out");
       const { checkHost, checkNewNames, FleetDirectory } = await fleetLibrary();
       fromCommandLine(() => {
         for (const host of broker) checkHost(host);
-        checkNewNames(add.length > 0 ? add : worker);
+        checkNewNames([...(changes ? add : worker), ...pool]);
       });
+      const created = { broker, port: port ?? DEFAULT_PORT, workers: worker, pools: pool };
       const fleet = changes
         ? FleetDirectory.open(directory)
-        : await FleetDirectory.create(directory, { broker, port: port ?? DEFAULT_PORT, workers: worker }, Date.now());
-      if (add.length > 0) await fleet.add(add, Date.now());
-      if (renew.length > 0) await fleet.renew(renew, Date.now());
-      const written = changes ? [...add, ...renew] : ["broker", "coordinator", ...worker];
-      const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, folders: written };
+        : await FleetDirectory.create(directory, created, Date.now());
+      if (changes) {
+        await fleet.add({ workers: add, pools: pool }, Date.now());
+        await fleet.renew(renew, Date.now());
+      }
+      const written = changes ? [...add, ...pool, ...renew] : ["broker", "coordinator", ...worker, ...pool];
+      const json = {
+        directory: fleet.path,
+        broker: fleet.url,
+        workers: fleet.workers,
+        pools: fleet.pools,
+        folders: written,
+      };
       print(options, json, () =>
         [
           `wrote ${written.map((name) => `${fleet.path}/${name}/`).join(", ")}`,
-          changes ? reload : `the machines use the broker at ${fleet.url}`,
-          "next: copy each folder to its machine, as docs/fleet.md describes",
+          changes ? brokerAdvice(fleet) : `the machines use the broker at ${fleet.url}`,
+          "next: copy each folder to its machine or machines, as docs/fleet.md describes",
         ].join("\n"),
       );
     });
@@ -83,24 +102,37 @@ function initCommand(): Command {
 
 function revokeCommand(): Command {
   return new Command("revoke")
-    .description("Remove a worker from a fleet, so that the broker refuses its certificate.")
-    .argument("<name>", "the worker's name", someText)
+    .description("Remove a worker or a pool from a fleet, so that the broker refuses its certificate.")
+    .argument("<name>", "name of the worker or the pool", someText)
     .requiredOption("--directory <directory>", "the fleet's directory, from transcribe fleet init", someText)
     .option("--json", "print the result as JSON")
     .action(async (name: string, options: JsonOption & { readonly directory: string }) => {
       const { FleetDirectory } = await fleetLibrary();
       const fleet = FleetDirectory.open(options.directory);
       fleet.revoke(name);
-      const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, revoked: name };
-      print(options, json, () => `removed ${name} from nats.conf and deleted ${fleet.path}/${name}/\n${reload}`);
+      const json = {
+        directory: fleet.path,
+        broker: fleet.url,
+        workers: fleet.workers,
+        pools: fleet.pools,
+        revoked: name,
+      };
+      print(
+        options,
+        json,
+        () => `removed ${name} from nats.conf and deleted ${fleet.path}/${name}/\n${brokerAdvice(fleet)}`,
+      );
     });
 }
 
 /** Port that the NATS project registered. */
 const DEFAULT_PORT = 4222;
 
-const reload =
-  "the broker needs the new broker/nats.conf: copy it there, then reload the broker (systemctl reload transcribe-broker)";
+function brokerAdvice({ brokerNeedsRestart }: { readonly brokerNeedsRestart: boolean }): string {
+  return brokerNeedsRestart
+    ? "the broker needs the new broker/nats.conf: copy it there, then restart the broker, because a reload cannot change the memory of its streams (systemctl restart transcribe-broker)"
+    : "the broker needs the new broker/nats.conf: copy it there, then reload the broker (systemctl reload transcribe-broker)";
+}
 
 /** Only these commands load the libraries of a fleet. */
 const fleetLibrary = () => import("../fleet/index.ts");
@@ -175,6 +207,7 @@ function machineRow(status: MachineStatus, installed: readonly InstalledModel[],
   const lack = missingModels.length === 0 ? null : lackingModelsText(missingModels, { catalogue, installed });
   return {
     machine,
+    pool: status.pool === "" ? null : status.pool,
     version,
     build,
     models: modelsJson(status.models, nameOf),

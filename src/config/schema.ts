@@ -373,9 +373,37 @@ const fleet = group("Several machines that process recordings together; see docs
   key: path("File with the private key of fleet.certificate (PEM), readable by the program's user only.", {
     needsRestart: true,
   }),
-  machine: text("Name of this machine in the fleet; it must be the one in its certificate. Empty: the host name.", {
-    needsRestart: true,
-  }),
+  machine: text(
+    "Name of this machine in the fleet; it must be the one in its certificate. In a pool it is the worker's name in the pool, by which no other worker of the pool goes. Empty: the host name.",
+    { needsRestart: true, flag: "--machine" },
+  ),
+  pool: text(
+    "Pool of this worker. All workers of a pool have the same certificate, from transcribe fleet init --pool. Empty: this machine has a certificate of its own.",
+    {
+      needsRestart: true,
+      pattern: "^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)?$",
+      form: "1 to 63 letters, digits and inner hyphens, or empty",
+    },
+  ),
+  drain_seconds: duration(
+    "seconds",
+    "Seconds in which a worker that stops may finish its parts. It returns at once the parts that it has not begun, and afterwards those that still run. Whatever stops the worker must allow some seconds more.",
+    { default: 20, range: [0, 3600], needsRestart: true },
+  ),
+  health: text(
+    "Address on which a worker answers /readyz and /healthz without TLS and without a key, e.g. 0.0.0.0:8788 for the probes of Kubernetes. Empty: a worker listens on no port.",
+    {
+      needsRestart: true,
+      pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
+      form: "an address with a port such as 127.0.0.1:8788, or empty",
+    },
+  ),
+  target_minutes: duration(
+    "minutes",
+    "Minutes in which the audio that waits should be processed. The number of workers that the server wants, for a system that starts and stops them, is computed from it.",
+    { default: 10, range: [1, 10_080] },
+  ),
+  max_workers: integer("Greatest number of workers that the server wants.", { default: 8, range: [1, 10_000] }),
   work_here: flag("Whether the server's own machine also processes parts of recordings that workers could process.", {
     default: true,
     needsRestart: true,

@@ -25,6 +25,8 @@ const OWN_ATTEMPTS = 4;
 const WAIT_FACTOR = 2;
 /** Time that a machine may take before its first operation with a model, e.g. for self-tests. */
 const PREPARE_SECONDS = 300;
+/** Machines whose limits are known; those that completed nothing for the longest time are forgotten. */
+const MAX_MACHINES = 1000;
 /** Maximum limit: an operation has at most two minutes of audio. */
 const MAX_SECONDS = 3600;
 
@@ -68,7 +70,11 @@ export class RemoteAttempts implements Disposable {
     const elapsed = this.#watchdog.elapsed(id);
     if (elapsed === null) return;
     const known = this.#machines.get(machine) ?? { limits: new TimeLimits(), completed: new Set() };
+    // A map keeps the order of its entries: the first one completed nothing for the longest time.
+    this.#machines.delete(machine);
     this.#machines.set(machine, known);
+    const [oldest] = this.#machines.keys();
+    if (this.#machines.size > MAX_MACHINES && oldest !== undefined) this.#machines.delete(oldest);
     known.limits.learn(timed(operation), elapsed.seconds);
     known.completed.add(kindOf(operation));
   }

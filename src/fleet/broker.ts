@@ -1,4 +1,4 @@
-import { type Msg, type NatsConnection, RequestError } from "@nats-io/transport-node";
+import { type Msg, type NatsConnection, PermissionViolationError, RequestError } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import {
@@ -8,6 +8,7 @@ import {
   connectTo,
   RECONNECT_MILLISECONDS,
 } from "./connection.ts";
+import { poolOf } from "./machine-names.ts";
 import { WorkStream } from "./work-stream.ts";
 
 /** Handles a message and its subject; returns the reply, or null for none. */
@@ -17,7 +18,8 @@ type MessageHandler = (data: Uint8Array, subject: string) => Promise<Uint8Array 
 interface Subscription {
   readonly subject: string;
   readonly handle: MessageHandler;
-  readonly onRefused: () => void;
+  /** Null: a refusal is a fault. */
+  readonly onRefused: (() => void) | null;
 }
 
 /** No machine receives the subject of a request. */
@@ -32,11 +34,10 @@ export class Broker {
   readonly #listeners = new Set<(connected: boolean) => void>();
   /** Subscriptions that wait for the first connection. */
   readonly #subscriptions: Subscription[] = [];
-  /** The work-queue stream, which JetStream stores. */
-  readonly stream = new WorkStream(
-    () => this.#required,
-    (answer) => this.#untilLost(answer),
-  );
+  /** Subjects whose refusal is no fault. */
+  readonly #refusable = new Set<string>();
+  /** The work-queue stream of this machine's pool, or of the machines with certificates of their own. */
+  readonly stream: WorkStream;
   /** Ends the requests whose answers are lost with the connection. */
   readonly #onLost = new Set<(error: Error) => void>();
   /** Null until the first connection. */
@@ -44,9 +45,10 @@ export class Broker {
   #connected = false;
   #closed = false;
 
-  private constructor({ log, url }: BrokerOptions) {
+  private constructor({ log, url, machine }: BrokerOptions) {
     this.#log = log;
     this.#url = url;
+    this.stream = this.streamOf(poolOf(machine));
   }
 
   /** @throws {BrokerError} which says what to do */
@@ -70,6 +72,15 @@ export class Broker {
       void broker.#keepConnecting(options);
     }
     return broker;
+  }
+
+  /** Returns the work-queue stream of a pool. @param pool empty: of the machines with certificates of their own */
+  streamOf(pool: string): WorkStream {
+    return new WorkStream(
+      pool,
+      () => this.#required,
+      (answer) => this.#untilLost(answer),
+    );
   }
 
   get connected(): boolean {
@@ -105,9 +116,10 @@ export class Broker {
   /**
    * Calls a function with every message of a subject, and with the message's own subject. Its result, if any, is the
    * reply.
-   * @param onRefused called if the broker does not let this machine receive the subject
+   * @param onRefused called if the broker does not let this machine receive the subject; without it, the log has the fault
    */
-  subscribe(subject: string, handle: MessageHandler, onRefused: () => void = () => {}): void {
+  subscribe(subject: string, handle: MessageHandler, onRefused: (() => void) | null = null): void {
+    if (onRefused !== null) this.#refusable.add(subject);
     this.#subscriptions.push({ subject, handle, onRefused });
     if (this.#nats !== null) this.#applySubscriptions(this.#nats);
   }
@@ -152,7 +164,7 @@ export class Broker {
     for (const { subject, handle, onRefused } of this.#subscriptions.splice(0)) {
       connection.subscribe(subject, {
         callback: (error, message) => {
-          if (error !== null) return onRefused();
+          if (error !== null) return onRefused?.();
           void this.#answer(message, handle);
         },
       });
@@ -186,6 +198,10 @@ export class Broker {
     }
   }
 
+  #isExpected(error: Error): boolean {
+    return error instanceof PermissionViolationError && this.#refusable.has(error.subject);
+  }
+
   #report(connected: boolean): void {
     const url = this.#url;
     if (connected) this.#log.info({ event: "fleet.broker_connected", url });
@@ -201,7 +217,7 @@ export class Broker {
         if (connected === this.#connected) continue;
         this.#connected = connected;
         this.#report(connected);
-      } else if (status.type === "error") {
+      } else if (status.type === "error" && !this.#isExpected(status.error)) {
         this.#log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
       }
     }

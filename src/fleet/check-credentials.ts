@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { messageOf } from "../text/index.ts";
+import { poolOf } from "./machine-names.ts";
 
 /** Files with which a machine connects to the broker. */
 interface CredentialFiles {
@@ -32,9 +33,8 @@ export function credentialsTrouble({ ca, certificate, key, machine }: Credential
       return `the key ${key} does not belong to the certificate ${certificate}; ${inits}`;
     }
     const name = /^CN=(.+)$/m.exec(own.subject)?.[1] ?? "";
-    if (name !== machine) {
-      return `the certificate ${certificate} is for the machine "${name}", and this machine is "${machine}"; set fleet.machine = "${name}", or use the right certificate`;
-    }
+    const nameTrouble = certificateNameTrouble(certificate, { name, isPool: isOfPool(own) }, machine);
+    if (nameTrouble !== null) return nameTrouble;
     for (const [certificateName, { validFrom, validTo }] of [
       ["authority", authority],
       ["certificate", own],
@@ -86,4 +86,27 @@ const AWAY_ADVICE = "check that nats-server runs there and that no firewall bloc
 /** Returns whether a connection failed because the broker did not answer. @param trouble the client's message */
 export function isAway(trouble: string): boolean {
   return adviceFor(trouble) === AWAY_ADVICE;
+}
+
+/** Returns whether a certificate is of a pool: it is then also valid for all names below the pool's name. */
+function isOfPool({ subjectAltName = "" }: X509Certificate): boolean {
+  return subjectAltName.split(", ").some((name) => name.startsWith("DNS:*."));
+}
+
+function certificateNameTrouble(
+  path: string,
+  { name, isPool }: { readonly name: string; readonly isPool: boolean },
+  machine: string,
+): string | null {
+  const pool = poolOf(machine);
+  if (isPool) {
+    if (pool === name) return null;
+    const found = pool === "" ? "this machine's settings name no pool" : `this machine is of the pool "${pool}"`;
+    return `the certificate ${path} is for the pool "${name}", and ${found}; set fleet.pool = "${name}", or use the right certificate`;
+  }
+  if (pool !== "") {
+    return `the certificate ${path} is for the machine "${name}", and this machine is of the pool "${pool}"; use the pool's certificate, or remove fleet.pool and set fleet.machine = "${name}"`;
+  }
+  if (name === machine) return null;
+  return `the certificate ${path} is for the machine "${name}", and this machine is "${machine}"; set fleet.machine = "${name}", or use the right certificate`;
 }

@@ -7,9 +7,11 @@ import { ACK_WAIT_MILLISECONDS } from "./work-stream.ts";
 
 /** A publication that the broker has confirmed. */
 export interface Published {
+  /** Pool in whose stream it is; empty: that of the workers with certificates of their own. */
+  readonly pool: string;
   /** SHA-256 of the speech model that the operation needs; null if it needs none. */
   readonly model: string | null;
-  /** Position in the stream. The broker delivers the operations of a model in this order. */
+  /** Position in the stream. The broker delivers the stream's operations of a model in this order. */
   readonly sequence: number;
   readonly bytes: number;
   /** Time of its publication, in milliseconds since 1970. */
@@ -121,8 +123,10 @@ export class FirstReports implements Disposable {
     this.#isChecking = true;
     try {
       const open = [...this.#expected.values()].filter(({ seconds }) => seconds === null);
-      for (const [model, entries] of Map.groupBy(open, (expected) => expected.model)) {
-        const last = await broker.stream.lastDelivered(build, model ?? "none");
+      const groups = Map.groupBy(open, ({ pool, model }) => `${pool} ${model}`);
+      for (const entries of groups.values()) {
+        const { pool = "", model = null } = entries[0] ?? {};
+        const last = await broker.streamOf(pool).lastDelivered(build, model ?? "none");
         for (const expected of entries) if (expected.sequence <= last) expected.seconds = 0;
       }
     } catch (error) {

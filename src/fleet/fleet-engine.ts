@@ -148,6 +148,8 @@ export class FleetEngine {
           else resolve(outcome.result as Result<N>);
         },
         isLocal: model !== undefined && sha256 === null,
+        pool: "",
+        bytes: 0,
         lost: 0,
         unreported: 0,
         machine: null,
@@ -189,7 +191,8 @@ export class FleetEngine {
     const { isLocal, model } = pending;
     const mayRunHere = workHere || isLocal;
     if (mayRunHere && this.#runningHere < Math.max(1, local.lanes)) return () => void this.#runHere(pending);
-    return !isLocal && this.#workers.mayPublish(model) ? () => void this.#workers.publish(pending) : null;
+    const pool = isLocal ? null : this.#workers.poolFor(model);
+    return pool === null ? null : () => void this.#workers.publish(pending, pool);
   }
 
   async #runHere({ operation, params, signal, record, settle }: PendingOperation): Promise<void> {

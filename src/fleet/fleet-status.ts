@@ -9,6 +9,7 @@ import {
   PRESENCE_MILLISECONDS,
   parse,
   presenceSchema,
+  senderOf,
   subjects,
 } from "./messages.ts";
 import { type Machine, Roster } from "./roster.ts";
@@ -41,16 +42,14 @@ export async function fleetStatus(
   own: { readonly version: string; readonly build: string },
   now: () => number,
 ): Promise<FleetStatus> {
-  const received: { readonly data: Uint8Array; readonly at: number }[] = [];
+  const received: { readonly data: Uint8Array; readonly sender: string; readonly at: number }[] = [];
   const refused = Promise.withResolvers<never>();
-  broker.subscribe(
-    subjects.allPresence,
-    (data) => {
-      received.push({ data, at: now() });
-      return null;
-    },
-    () => refused.reject(new BrokerError(REFUSED)),
-  );
+  const collect = (data: Uint8Array, subject: string) => {
+    received.push({ data, sender: senderOf(subject, 2), at: now() });
+    return null;
+  };
+  broker.subscribe(subjects.allPresence, collect, () => refused.reject(new BrokerError(REFUSED)));
+  broker.subscribe(subjects.allPoolPresence, collect, () => {});
   // The broker refuses a subscription before it answers the following ping.
   const roundTripMilliseconds = await Promise.race([broker.roundTrip(), refused.promise]);
   await broker.stream.report();
@@ -61,9 +60,10 @@ export async function fleetStatus(
   let clock = 0;
   const roster = new Roster(coordinator ?? own, () => clock, new MachineLog(createLogger("silent"), () => clock));
   const differences = new Map<string, number>();
-  for (const { data, at } of received) {
+  for (const { data, sender, at } of received) {
     try {
       const presence = parse(presenceSchema, data);
+      if (presence.machine !== sender) continue;
       clock = at;
       roster.note(presence);
       differences.set(presence.machine, (presence.clock - at) / 1000);

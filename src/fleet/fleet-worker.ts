@@ -74,6 +74,7 @@ export class FleetWorker {
   readonly #byId = new Map<string, Fetched>();
   readonly #fetcher: WorkFetcher;
   readonly #presence: NodeJS.Timeout;
+  #isDraining = false;
   #models: readonly WorkerModel[] = [];
   /** Mean duration of the last operations; before the first one no operation is fetched ahead. */
   #meanSeconds = Number.POSITIVE_INFINITY;
@@ -100,7 +101,33 @@ export class FleetWorker {
 
   /** Returns why no operations arrive, and what to do; null if they may arrive. */
   get trouble(): string | null {
-    return this.#fetcher.trouble;
+    return this.#isDraining ? "it is stopping" : this.#fetcher.trouble;
+  }
+
+  /** Whether operations may arrive: a coordinator of this build uses the broker, the engine runs, and it is not stopping. */
+  get isReady(): boolean {
+    const { broker, engine } = this.#options;
+    return broker.connected && this.#fetcher.hasCoordinator && engine.lanes > 0 && !this.#isDraining;
+  }
+
+  /**
+   * Prepares the stop: fetches nothing more, returns at once the operations that have not begun, and waits until those
+   * that run are completed.
+   * @param signal ends the wait; `stop` then returns the operations that still run
+   */
+  async drain(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    this.#isDraining = true;
+    this.#fetcher.stop();
+    this.#giveBack(({ state }) => state === "waiting");
+    // The coordinator still expects the results of the operations that run.
+    this.#report(false);
+    log.info({ event: "fleet.draining", running: this.#fetched.size });
+    const wake = () => this.#fetcher.wake();
+    signal.addEventListener("abort", wake);
+    while (this.#fetched.size > 0 && !signal.aborted) await this.#fetcher.change();
+    signal.removeEventListener("abort", wake);
+    log.info({ event: "fleet.drained", returned: this.#fetched.size });
   }
 
   /** Reports that the machine leaves, and returns its operations to the broker at once. */
@@ -153,7 +180,8 @@ export class FleetWorker {
       build,
       models: this.#models.map(({ sha256 }) => sha256),
       devices: [...devices],
-      lanes: engine.lanes,
+      // The coordinator publishes nothing for the lanes of a worker that stops.
+      lanes: this.#isDraining ? 0 : engine.lanes,
       busy: this.busy,
       holds: [...this.#byId.keys()].slice(0, MAX_HELD),
       clock: now(),

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { MACHINE_PATTERN } from "./machine-names.ts";
 
 /** The messages between the coordinator and the workers of a fleet, and the subjects that carry them. */
 
@@ -9,20 +10,39 @@ export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Interval of the messages in which workers report that they are present. */
 export const PRESENCE_MILLISECONDS = 3000;
 
-/** The work-queue stream; it exists in memory only, so that no audio reaches a disk. */
-export const STREAM = "TRANSCRIBE_WORK";
+/**
+ * Returns the work-queue stream of a pool; it exists in memory only, so that no audio reaches a disk. Each pool has its
+ * own, because who may fetch from a stream, or acknowledge its messages, can get all of them.
+ * @param pool empty: the stream of the machines with certificates of their own
+ */
+export function streamOf(pool: string): string {
+  return pool === "" ? "TRANSCRIBE_WORK" : `TRANSCRIBE_WORK_${pool}`;
+}
 
-/** Memory for operations that no worker has fetched yet; the coordinator publishes few at a time. */
-export const STREAM_BYTES = 1024 * 1024 * 1024;
+/** Memory for the operations of the machines with certificates of their own; the coordinator publishes few at a time. */
+const STREAM_BYTES = 1024 * 1024 * 1024;
+/** Memory for the operations of a pool. The broker reserves it, so that no pool takes the memory of another one. */
+export const POOL_STREAM_BYTES = 512 * 1024 * 1024;
+/** Maximum number of pools of a fleet. */
+export const MAX_POOLS = 16;
+/** Memory for the operations of a fleet. It does not depend on its pools, because a broker cannot change it by a reload. */
+export const ALL_STREAMS_BYTES = STREAM_BYTES + MAX_POOLS * POOL_STREAM_BYTES;
+
+/** Returns the memory for the operations in a pool's stream. */
+export function streamBytesOf(pool: string): number {
+  return pool === "" ? STREAM_BYTES : POOL_STREAM_BYTES;
+}
 
 const SUBJECT_ROOT = "transcribe";
 export const subjects = {
-  allWork: `${SUBJECT_ROOT}.work.>`,
+  /** All operations in the stream of a pool. @param pool empty: of the machines with certificates of their own */
+  allWork: (pool: string) => (pool === "" ? `${SUBJECT_ROOT}.work.>` : `${SUBJECT_ROOT}.pool.${pool}.>`),
   /** Operations of one build; `model` is the digest of the speech model that they need, or `none`. */
-  work: (build: string, model: string) => `${SUBJECT_ROOT}.work.${build}.${model}`,
+  work: (pool: string, build: string, model: string) =>
+    pool === "" ? `${SUBJECT_ROOT}.work.${build}.${model}` : `${SUBJECT_ROOT}.pool.${pool}.${build}.${model}`,
   /**
    * Requests of workers: may this operation start? The broker lets a machine publish only subjects that end with its own
-   * name, so that a worker cannot speak for another one.
+   * name, or with its pool's name and one more token, so that a worker cannot speak for another one.
    */
   started: (coordinator: string, machine: string) => `${SUBJECT_ROOT}.started.${coordinator}.${machine}`,
   allStarted: `${SUBJECT_ROOT}.started.>`,
@@ -33,27 +53,28 @@ export const subjects = {
   allCancels: `${SUBJECT_ROOT}.cancel.>`,
   presence: (machine: string) => `${SUBJECT_ROOT}.presence.${machine}`,
   allPresence: `${SUBJECT_ROOT}.presence.*`,
+  /** A nats.conf of a version without pools does not let the coordinator receive these. */
+  allPoolPresence: `${SUBJECT_ROOT}.presence.*.*`,
   /** Requests of `transcribe fleet status` to the coordinator's server. */
   status: (machine: string) => `${SUBJECT_ROOT}.status.${machine}`,
   allStatus: `${SUBJECT_ROOT}.status.*`,
 } as const;
 
-/** Returns the durable consumer that all workers share for a subject of work. */
+/** Returns the durable consumer that all workers of a stream share for a subject of work. */
 export function consumerOf(build: string, model: string): string {
   return `work-${build}-${model}`;
 }
 
-/** Returns the machine that published a message, which is the last token of its subject. */
-export function senderOf(subject: string): string {
-  return subject.slice(subject.lastIndexOf(".") + 1);
-}
-
-/** Returns a text as one token of a subject. */
-export function subjectToken(text: string): string {
-  return text.replaceAll(/[^\w-]/g, "_") || "_";
+/**
+ * Returns the machine that published a message.
+ * @param tokens number of tokens of the subject before the machine's name
+ */
+export function senderOf(subject: string, tokens: number): string {
+  return subject.split(".").slice(tokens).join(".");
 }
 
 const token = Type.String({ pattern: "^[\\w-]{1,100}$" });
+const machine = Type.String({ pattern: MACHINE_PATTERN });
 const count = Type.Integer({ minimum: 0 });
 const digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
@@ -144,7 +165,7 @@ export type Reply = Static<typeof replySchema>;
 export const MAX_HELD = 100;
 
 export const presenceSchema = Type.Object({
-  machine: token,
+  machine,
   /** Unique for each start of the worker; a later start has a greater one. */
   instance: token,
   version: Type.String({ maxLength: 100 }),
@@ -173,7 +194,7 @@ export const coordinatorStatusSchema = Type.Object({
   models: Type.Array(digest, { maxItems: 1000 }),
   workHere: Type.Boolean(),
   /** Machines that get no operations for a while, and why. */
-  paused: Type.Array(Type.Object({ machine: token, reason: text }), { maxItems: 1000 }),
+  paused: Type.Array(Type.Object({ machine, reason: text }), { maxItems: 1000 }),
   /** Operations that wait, that the broker or a worker has, and that run on the coordinator's machine. */
   load: Type.Object({ waiting: count, published: count, here: count }),
   /** Since the coordinator's start. */

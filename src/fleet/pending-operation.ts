@@ -27,6 +27,10 @@ export interface PendingOperation {
   readonly settle: (outcome: OperationOutcome) => void;
   /** Whether only this machine can run it: it is too large for a message, or its model has no known digest. */
   isLocal: boolean;
+  /** Pool whose workers may fetch it; empty: the workers with certificates of their own. It counts while it is published. */
+  pool: string;
+  /** Size of its message in the pool's stream, estimated until it is packed; 0 while it has none. */
+  bytes: number;
   /** Number of workers that did not finish it. */
   lost: number;
   /** Number of times that it was fetched and not reported in time. */
@@ -70,6 +74,17 @@ export async function packOperation(
       attachments,
     }),
   );
+}
+
+/** Size of a message without samples: its header and the files of blocks. */
+const OTHER_BYTES = 64 * 1024;
+const BYTES_PER_SAMPLE = 2;
+
+/** Returns the size that the message of an operation will have, by its samples. */
+export function estimateBytes({ operation, params }: PendingOperation): number {
+  const { inputs } = dataOf(operation, params);
+  const samples = inputs.reduce((sum, item) => sum + (item.kind === "pcm" ? item.sampleCount : 0), 0);
+  return BYTES_PER_SAMPLE * samples + OTHER_BYTES;
 }
 
 /**

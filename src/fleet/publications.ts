@@ -1,27 +1,21 @@
-import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import type { Broker } from "./broker.ts";
 import type { Published } from "./first-reports.ts";
-import { type cancelSchema, encode, MAX_MESSAGE_BYTES, subjects } from "./messages.ts";
-import { type PendingOperation, packOperation } from "./pending-operation.ts";
+import { type cancelSchema, encode, MAX_MESSAGE_BYTES, streamBytesOf, subjects } from "./messages.ts";
+import { estimateBytes, type PendingOperation, packOperation } from "./pending-operation.ts";
+import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
-export interface PublicationsOptions {
-  readonly broker: Broker;
+export interface PublicationsOptions extends WorkQueueOptions {
   /**
    * A second connection, which carries the parts of recordings to the broker. Otherwise the answers to workers wait behind
    * megabytes. Parts use the other connection if it is omitted.
    */
-  readonly partsBroker?: Broker;
-  /** This build, and this start of the coordinator. */
-  readonly build: string;
+  readonly partsBroker?: NonNullable<WorkQueueOptions["partsBroker"]>;
+  /** This start of the coordinator. */
   readonly coordinator: string;
-  /** Returns the SHA-256 of the models that operations may need. */
-  readonly models: () => readonly string[];
   /** Called when the broker has an operation that is still awaited. */
   readonly onPublished: (id: string, published: Omit<Published, "at">) => void;
   /** Called when a publication is no longer awaited. */
   readonly onRemoved: (id: string) => void;
-  readonly log: Logger;
 }
 
 type PublishOutcome = "published" | "withdrawn" | "too large" | "failed";
@@ -39,20 +33,24 @@ const MAX_TURN_BYTES = 5_000_000;
 const MAX_SENDING = 2;
 
 /**
- * The operations that the broker or a worker has, and the stream that carries them. An operation has one publication at
- * most, so that an answer counts only while its publication is listed here. The stream is disposable: it is created
- * anew after each connection, and nothing that was published before arrives.
+ * Share of a stream's memory that operations may fill. The broker refuses what does not fit, and the queue would have to
+ * be opened again. The rest is for operations that were withdrawn, which stay in the stream until a worker fetches them.
+ */
+const MAX_STREAM_SHARE = 0.8;
+
+/**
+ * The operations that the broker or a worker has, and the queues that carry them: one for the workers with certificates
+ * of their own, and one for each pool. An operation has one publication at most, so that an answer counts only while its
+ * publication is listed here.
  */
 export class Publications {
   readonly #options: PublicationsOptions;
   /** Operations by the ids of their publications, in the order of their publication. */
   readonly #published = new Map<string, PendingOperation>();
-  /** Models whose consumers the present stream has. */
-  #consumers = new Set<string>();
-  #opening: Promise<void> | null = null;
-  #isOpen = false;
-  /** Last reported reason why the broker cannot be used; empty if it can. */
-  #brokerTrouble = "";
+  /** By pool; the broker's settings limit their number. */
+  readonly #queues = new Map<string, WorkQueue>();
+  /** Bytes of the operations in the streams, by pool. */
+  readonly #bytes = new Map<string, number>();
   /** Bytes that were sent in this turn of the event loop, and the beginning of the next one. */
   #turnBytes = 0;
   #nextTurn: Promise<void> = Promise.resolve();
@@ -64,53 +62,37 @@ export class Publications {
 
   constructor(options: PublicationsOptions) {
     this.#options = options;
+    this.queueOf("");
   }
 
-  /** Whether the stream takes operations. */
-  get isOpen(): boolean {
-    return this.#isOpen && this.#options.broker.connected && this.#partsBroker.connected;
+  /** Returns the queue of a pool. @param pool empty: of the workers with certificates of their own */
+  queueOf(pool: string): WorkQueue {
+    const queue = this.#queues.get(pool) ?? new WorkQueue(pool, this.#options);
+    this.#queues.set(pool, queue);
+    return queue;
   }
 
-  /** Whether the stream has to be created, and can be. */
-  get canOpen(): boolean {
-    return !this.#isOpen && this.#options.broker.connected && this.#partsBroker.connected;
-  }
-
-  get #partsBroker(): Broker {
-    return this.#options.partsBroker ?? this.#options.broker;
+  /** The pools that have had workers; the first one is empty, for the workers with certificates of their own. */
+  get pools(): readonly string[] {
+    return [...this.#queues.keys()];
   }
 
   get size(): number {
     return this.#published.size;
   }
 
-  /** Returns the number of operations that a worker may run instead of one with this model. */
-  competingWith(model: string | null): number {
-    const isCompeting = (other: string | null) => other === model || other === null || model === null;
-    return [...this.#published.values()].filter((each) => isCompeting(each.model)).length;
+  /** Returns whether the queue of a pool is open and its stream has memory for further operations. */
+  takesMore(pool: string): boolean {
+    return this.queueOf(pool).isOpen && (this.#bytes.get(pool) ?? 0) < MAX_STREAM_SHARE * streamBytesOf(pool);
   }
 
-  /** Creates the stream. Resolves when it takes operations. @throws {BrokerError} if the broker cannot be used */
-  open(): Promise<void> {
-    // A second stream would delete what is published to the first one.
-    this.#opening ??= this.#createStream().finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
-  }
-
-  /** Creates the stream if the broker can be used. @returns whether it takes operations; otherwise the reason is logged */
-  async tryOpen(): Promise<boolean> {
-    try {
-      await this.open();
-      this.#brokerTrouble = "";
-      return true;
-    } catch (error) {
-      const trouble = messageOf(error);
-      if (trouble !== this.#brokerTrouble) this.#options.log.error({ event: "fleet.broker_unusable", trouble });
-      this.#brokerTrouble = trouble;
-      return false;
+  /** Returns the number of operations that a worker of a pool may run instead of one with this model. */
+  competingWith(model: string | null, pool: string): number {
+    let number = 0;
+    for (const each of this.#published.values()) {
+      if (each.pool === pool && (each.model === model || each.model === null || model === null)) number++;
     }
+    return number;
   }
 
   /** Returns the machines that have operations, as far as they reported them. */
@@ -120,13 +102,14 @@ export class Publications {
   }
 
   /**
-   * Publishes an operation; it is listed from the call on.
+   * Publishes an operation for the workers of its pool; it is listed from the call on.
    * @param id unique and unguessable: only the worker that receives the operation may answer for it
-   * @returns `failed` if the broker did not take it, and then the stream has to be opened again
+   * @returns `failed` if the broker did not take it, and then the queue has to be opened again
    * @throws {Error} if the operation's own data cannot be read
    */
   async publish(id: string, operation: PendingOperation): Promise<PublishOutcome> {
     this.#published.set(id, operation);
+    this.#count(operation, estimateBytes(operation));
     operation.machine = null;
     operation.fetchedBy = null;
     operation.delivery = 0;
@@ -143,7 +126,11 @@ export class Publications {
   }
 
   async #send(id: string, operation: PendingOperation): Promise<PublishOutcome> {
-    const { build, coordinator, log } = this.#options;
+    const { coordinator, log } = this.#options;
+    const { pool } = operation;
+    const queue = this.queueOf(pool);
+    // It was closed while the operation waited for its turn.
+    if (!queue.isOpen) return this.remove(id) ? "failed" : "withdrawn";
     let message: Uint8Array;
     try {
       message = await packOperation(operation, id, coordinator);
@@ -152,6 +139,7 @@ export class Publications {
       throw error;
     }
     if (!this.#published.has(id)) return "withdrawn";
+    this.#count(operation, message.length);
     if (message.length > MAX_MESSAGE_BYTES) {
       log.warn({ event: "fleet.operation_too_large", operation: operation.operation, bytes: message.length });
       this.remove(id);
@@ -159,11 +147,11 @@ export class Publications {
     }
     try {
       const model = operation.model ?? "none";
-      await this.#ensureConsumers([model]);
+      await queue.ensureConsumer(model);
       await this.#turn(message.length);
       if (!this.#published.has(id)) return "withdrawn";
-      const sequence = await this.#partsBroker.stream.publish(subjects.work(build, model), id, message);
-      const published = { model: operation.model, sequence, bytes: message.length };
+      const sequence = await queue.publish(model, id, message);
+      const published = { pool, model: operation.model, sequence, bytes: message.length };
       if (this.#published.has(id)) this.#options.onPublished(id, published);
       this.counts.published++;
       this.counts.sentBytes += message.length;
@@ -171,7 +159,7 @@ export class Publications {
     } catch (error) {
       if (!this.remove(id)) return "withdrawn";
       log.warn({ event: "fleet.publish_failed", operation: operation.operation, trouble: messageOf(error) });
-      this.#isOpen = false;
+      queue.close();
       return "failed";
     }
   }
@@ -197,9 +185,19 @@ export class Publications {
 
   /** Removes a publication that was answered. @returns whether it was still awaited */
   remove(id: string): boolean {
-    const isAwaited = this.#published.delete(id);
-    if (isAwaited) this.#options.onRemoved(id);
-    return isAwaited;
+    const operation = this.#published.get(id);
+    if (operation === undefined) return false;
+    this.#published.delete(id);
+    this.#count(operation, 0);
+    this.#options.onRemoved(id);
+    return true;
+  }
+
+  /** Counts the bytes of an operation in its pool's stream. */
+  #count(operation: PendingOperation, bytes: number): void {
+    const { pool } = operation;
+    this.#bytes.set(pool, (this.#bytes.get(pool) ?? 0) + bytes - operation.bytes);
+    operation.bytes = bytes;
   }
 
   /**
@@ -215,25 +213,5 @@ export class Publications {
       broker.publish(subjects.cancel(coordinator), encode({ id } satisfies typeof cancelSchema.static));
     }
     return affected.map(([, operation]) => operation);
-  }
-
-  async #createStream(): Promise<void> {
-    const { broker, models } = this.#options;
-    // An operation that is published before the stream is complete would be deleted with the old one.
-    this.#isOpen = false;
-    await broker.stream.reset();
-    this.#consumers = new Set();
-    await this.#ensureConsumers(["none", ...models()]);
-    this.#isOpen = true;
-  }
-
-  async #ensureConsumers(models: readonly string[]): Promise<void> {
-    const { broker, build } = this.#options;
-    const known = this.#consumers;
-    for (const model of models) {
-      if (known.has(model)) continue;
-      await broker.stream.ensureConsumer(build, model);
-      known.add(model);
-    }
   }
 }

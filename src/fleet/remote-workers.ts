@@ -3,6 +3,7 @@ import { describeWork } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import { FirstReports, type ReportLimits } from "./first-reports.ts";
 import { MachineLog } from "./machine-log.ts";
+import { poolOf } from "./machine-names.ts";
 import {
   encode,
   MessageError,
@@ -82,14 +83,18 @@ export class RemoteWorkers {
       ...{ publications: this.#publications, attempts: this.#attempts, roster: this.roster, log: this.#log },
       ...events,
     });
-    broker.subscribe(subjects.allPresence, (data, subject) => this.#onPresence(data, senderOf(subject)));
-    broker.subscribe(subjects.started(coordinator, "*"), (data, subject) =>
-      encode(this.#onStarted(data, senderOf(subject))),
+    const onPresence = (data: Uint8Array, subject: string) => this.#onPresence(data, senderOf(subject, 2));
+    broker.subscribe(subjects.allPresence, onPresence);
+    broker.subscribe(subjects.allPoolPresence, onPresence, () =>
+      log.info({ event: "fleet.no_pools", reason: "the broker's nats.conf is of a version without pools" }),
     );
-    broker.subscribe(subjects.result(coordinator, "*"), async (data, subject) =>
-      encode(await this.#onResult(data, senderOf(subject))),
+    broker.subscribe(subjects.started(coordinator, ">"), (data, subject) =>
+      encode(this.#onStarted(data, senderOf(subject, 3))),
     );
-    broker.onChange((connected) => (connected ? void this.#reopen() : this.#withdrawals.unaffected(() => true)));
+    broker.subscribe(subjects.result(coordinator, ">"), async (data, subject) =>
+      encode(await this.#onResult(data, senderOf(subject, 3))),
+    );
+    broker.onChange((connected) => (connected ? this.#reopenAll() : this.#withdrawals.unaffected(() => true)));
     partsBroker?.onChange((connected) => {
       // Parts on their way are lost; workers continue with those that they have.
       if (connected) events.onChange();
@@ -98,9 +103,9 @@ export class RemoteWorkers {
     this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
   }
 
-  /** Creates the stream. @throws {BrokerError} if the broker cannot be used */
+  /** Creates the stream of the workers with certificates of their own. @throws {BrokerError} if the broker cannot be used */
   async open(): Promise<void> {
-    await this.#publications.open();
+    await this.#publications.queueOf("").open();
     this.#events.onChange();
   }
 
@@ -119,13 +124,24 @@ export class RemoteWorkers {
     return Math.ceil(PUBLISHED_PER_LANE * this.roster.lanes(null));
   }
 
-  /** Returns whether an operation with a model may be published now. */
-  mayPublish(model: string | null): boolean {
-    const limit = Math.ceil(PUBLISHED_PER_LANE * this.roster.lanes(model));
-    return this.#publications.isOpen && this.#publications.competingWith(model) < limit;
+  /**
+   * Returns the pool for whose workers an operation with a model may be published now: the one with the smallest share of
+   * its operations published.
+   * @returns empty for the workers with certificates of their own; null if the operation has to wait
+   */
+  poolFor(model: string | null): string | null {
+    let found: { readonly pool: string; readonly share: number } | null = null;
+    for (const pool of this.#publications.pools) {
+      const limit = PUBLISHED_PER_LANE * this.roster.lanes(model, pool);
+      if (limit === 0 || !this.#publications.takesMore(pool)) continue;
+      const share = this.#publications.competingWith(model, pool) / limit;
+      if (share < (found?.share ?? 1)) found = { pool, share };
+    }
+    return found?.pool ?? null;
   }
 
-  async publish(pending: PendingOperation): Promise<void> {
+  async publish(pending: PendingOperation, pool: string): Promise<void> {
+    pending.pool = pool;
     const id = `${this.#options.coordinator}-${crypto.randomUUID()}`;
     this.#attempts.waits(id, pending, (seconds) => this.#withdrawals.notStarted(id, pending, seconds));
     try {
@@ -165,12 +181,18 @@ export class RemoteWorkers {
       this.#reports.noteHeld(sender, presence.holds ?? []);
       // A machine that leaves returns its operations; no attempt is lost.
       if (presence.leaves) this.#withdrawals.unaffected(({ machine }) => machine === sender);
+      this.#openPool(poolOf(sender));
       this.#events.onChange();
     } catch (error) {
       const trouble = messageOf(error);
       this.#log.write("warn", sender, { event: "fleet.message_refused", kind: "presence", trouble });
     }
     return null;
+  }
+
+  /** Opens the queue of a pool when its first worker reports, so that it need not wait for the next check. */
+  #openPool(pool: string): void {
+    if (pool !== "" && this.roster.hasPool(pool) && this.#publications.queueOf(pool).canOpen) void this.#reopen(pool);
   }
 
   #onStarted(data: Uint8Array, machine: string): Reply {
@@ -180,8 +202,12 @@ export class RemoteWorkers {
       const pending = this.#publications.get(id);
       // A machine that was stopped meanwhile may have an earlier delivery than the one that runs.
       if (pending === undefined || delivery < pending.delivery) return { verdict: "late" };
+      // The broker gives a machine the operations of its own pool only.
+      if (pending.pool !== poolOf(machine)) return { verdict: "late" };
       this.#reports.release(id);
       if (this.roster.pauseOf(machine) !== null) return { verdict: "paused" };
+      // A pool's certificate allows any number of names; those that count are limited.
+      if (pending.pool !== "" && !this.roster.has(machine)) return { verdict: "paused" };
       if (!starts) {
         pending.fetchedBy = machine;
         return { verdict: "go" };
@@ -251,7 +277,8 @@ export class RemoteWorkers {
   ): void {
     record?.onCompletedBy?.(machine);
     const work = describeWork(operation, params, { speechDevice: device, gpu });
-    this.#options.onCompletion({ ...work, seconds, machine });
+    // The workers of a pool come and go, and metrics keep every name.
+    this.#options.onCompletion({ ...work, seconds, machine: poolOf(machine) || machine });
   }
 
   #refuse(kind: string, machine: string, error: unknown): Reply {
@@ -265,14 +292,28 @@ export class RemoteWorkers {
     this.roster.removeGone();
     const present = new Set(this.roster.machines().map(({ machine }) => machine));
     this.#withdrawals.lost((machine) => !present.has(machine));
-    if (this.#publications.canOpen) void this.#reopen();
     // No machine would fetch these any more.
-    this.#withdrawals.unaffected(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);
+    this.#withdrawals.unaffected(
+      ({ machine, model, pool }) => machine === null && this.roster.lanes(model, pool) === 0,
+    );
+    for (const pool of this.#publications.pools) {
+      const queue = this.#publications.queueOf(pool);
+      const isNeeded = pool === "" || this.roster.hasPool(pool);
+      if (isNeeded && queue.canOpen) void this.#reopen(pool);
+      else if (!isNeeded && queue.isOpen) void queue.remove();
+    }
   }
 
-  async #reopen(): Promise<void> {
+  #reopenAll(): void {
+    for (const pool of this.#publications.pools) {
+      this.#publications.queueOf(pool).close();
+      if (pool === "" || this.roster.hasPool(pool)) void this.#reopen(pool);
+    }
+  }
+
+  async #reopen(pool: string): Promise<void> {
     if (this.#isClosed) return;
-    this.#withdrawals.unaffected(() => true);
-    if (await this.#publications.tryOpen()) this.#events.onChange();
+    this.#withdrawals.unaffected((operation) => operation.pool === pool);
+    if (await this.#publications.queueOf(pool).tryOpen()) this.#events.onChange();
   }
 }

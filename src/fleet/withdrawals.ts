@@ -60,12 +60,12 @@ export class Withdrawals {
   }
 
   /** Takes an operation back from a worker that fetched it and reports nothing. Nobody started it. */
-  unreported(id: string, { model, at, seconds, machine }: Unreported): void {
+  unreported(id: string, { pool, model, at, seconds, machine }: Unreported): void {
     const { log, roster, publications } = this.#options;
     const [pending] = this.#withdraw(id);
     if (pending === undefined) return;
     const holders = publications.holders();
-    const silent = machine === null ? roster.suspects(model, at).filter((each) => !holders.has(each)) : [machine];
+    const silent = machine === null ? roster.suspects(pool, model, at).filter((each) => !holders.has(each)) : [machine];
     const suspects = silent.slice(0, MAX_SUSPECTS);
     const { operation } = pending;
     log.write("error", machine ?? UNKNOWN, { event: "fleet.operation_unreported", operation, seconds, suspects });

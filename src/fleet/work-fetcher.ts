@@ -24,6 +24,12 @@ const AHEAD_MILLISECONDS = 50;
 /** Pause of a worker that the coordinator gives no operations for a while. */
 const PAUSE_MILLISECONDS = 10_000;
 
+/**
+ * Number of attempts without a consumer after which there seems to be no coordinator: three seconds. It creates the stream
+ * of a pool when the first worker of the pool reports.
+ */
+const MISSING_ATTEMPTS = 6;
+
 /** The subject of operations that need no speech model. */
 const NO_MODEL = "none";
 
@@ -43,6 +49,8 @@ export class WorkFetcher {
   #pausedUntil = 0;
   /** Whether a coordinator of this build uses the broker; null until the broker has been asked. */
   #hasCoordinator: boolean | null = null;
+  /** Attempts since the last one that found the consumer. */
+  #missing = 0;
   #stops = false;
 
   constructor(options: WorkFetcherOptions) {
@@ -55,8 +63,14 @@ export class WorkFetcher {
     return this.#hasCoordinator === false ? NO_COORDINATOR : null;
   }
 
+  /** Whether a coordinator of this build uses the broker, as far as the broker has been asked. */
+  get hasCoordinator(): boolean {
+    return this.#hasCoordinator === true;
+  }
+
   /** Fetches operations for models that were installed. */
   start(): void {
+    if (this.#stops) return;
     for (const model of this.#models()) {
       if (this.#fetching.has(model)) continue;
       this.#fetching.add(model);
@@ -169,7 +183,8 @@ export class WorkFetcher {
 
   #noteCoordinator(isThere: boolean): void {
     const { log, build } = this.#options;
-    if (isThere === this.#hasCoordinator) return;
+    this.#missing = isThere ? 0 : this.#missing + 1;
+    if (isThere === this.#hasCoordinator || (!isThere && this.#missing < MISSING_ATTEMPTS)) return;
     this.#hasCoordinator = isThere;
     if (isThere) log.info({ event: "fleet.coordinator_found", build });
     else log.warn({ event: "fleet.no_coordinator", build, reason: NO_COORDINATOR });

@@ -10,7 +10,7 @@ import { messageOf } from "../text/index.ts";
 import { isAway } from "./check-credentials.ts";
 import { answerMilliseconds, BrokerError, payloadTrouble, REQUEST_MILLISECONDS } from "./connection.ts";
 import { type Delivery, FetchedMessage } from "./delivery.ts";
-import { consumerOf, encode, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
+import { consumerOf, encode, MAX_MESSAGE_BYTES, streamBytesOf, streamOf, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
 export const ACK_WAIT_MILLISECONDS = 10_000;
@@ -24,16 +24,21 @@ export interface BrokerReport {
   readonly clock: number | null;
 }
 
-/** The work-queue stream of a broker. The coordinator creates it and publishes to it; workers fetch from it. */
+/** A work-queue stream of a broker: a pool's, or that of the other workers. The coordinator creates it and publishes to it; workers fetch from it. */
 export class WorkStream {
+  readonly #pool: string;
+  readonly #name: string;
   readonly #connection: () => NatsConnection;
   readonly #untilLost: <T>(answer: Promise<T>) => Promise<T>;
 
   /**
+   * @param pool empty: the stream of the workers with certificates of their own
    * @param connection returns the broker's connection @throws {Error} before the first connection
    * @param untilLost waits for an answer of the broker @throws {Error} at once when the connection is lost
    */
-  constructor(connection: () => NatsConnection, untilLost: <T>(answer: Promise<T>) => Promise<T>) {
+  constructor(pool: string, connection: () => NatsConnection, untilLost: <T>(answer: Promise<T>) => Promise<T>) {
+    this.#pool = pool;
+    this.#name = streamOf(pool);
     this.#connection = connection;
     this.#untilLost = untilLost;
   }
@@ -46,15 +51,23 @@ export class WorkStream {
     const manager = await this.#manager();
     const found = await this.#usableStream(manager);
     // A new stream has no consumers of an earlier build.
-    if (found !== null) await manager.streams.delete(STREAM);
+    if (found !== null) await manager.streams.delete(this.#name);
     await manager.streams.add({
-      name: STREAM,
-      subjects: [subjects.allWork],
+      name: this.#name,
+      subjects: [subjects.allWork(this.#pool)],
       retention: "workqueue",
       storage: "memory",
       discard: "new",
-      max_bytes: STREAM_BYTES,
+      max_bytes: streamBytesOf(this.#pool),
       num_replicas: 1,
+    });
+  }
+
+  /** Deletes the stream, if there is one. Only the coordinator may. */
+  async remove(): Promise<void> {
+    const manager = await this.#manager();
+    await manager.streams.delete(this.#name).catch((error: unknown) => {
+      if (!(error instanceof JetStreamApiError)) throw error;
     });
   }
 
@@ -87,9 +100,9 @@ export class WorkStream {
   /** Ensures that the workers' shared consumer for a subject exists. */
   async ensureConsumer(build: string, model: string): Promise<void> {
     const manager = await this.#manager();
-    await manager.consumers.add(STREAM, {
+    await manager.consumers.add(this.#name, {
       durable_name: consumerOf(build, model),
-      filter_subject: subjects.work(build, model),
+      filter_subject: subjects.work(this.#pool, build, model),
       ack_policy: "explicit",
       ack_wait: nanos(ACK_WAIT_MILLISECONDS),
       max_deliver: -1,
@@ -99,7 +112,8 @@ export class WorkStream {
   }
 
   /** Publishes an operation. @returns its position in the stream @throws {Error} at once when the connection is lost */
-  async publish(subject: string, id: string, message: Uint8Array): Promise<number> {
+  async publish(build: string, model: string, id: string, message: Uint8Array): Promise<number> {
+    const subject = subjects.work(this.#pool, build, model);
     const options = { msgID: id, timeout: answerMilliseconds(message.length) };
     return (await this.#untilLost(this.#jetstream().publish(subject, message, options))).seq;
   }
@@ -107,7 +121,7 @@ export class WorkStream {
   /** Returns the workers' shared consumer; null if the coordinator has not created it. */
   async consumer(build: string, model: string): Promise<Consumer | null> {
     try {
-      return await this.#jetstream().consumers.get(STREAM, consumerOf(build, model));
+      return await this.#jetstream().consumers.get(this.#name, consumerOf(build, model));
     } catch (error) {
       if (error instanceof JetStreamApiError) return null;
       // The library does not export this class.
@@ -122,7 +136,7 @@ export class WorkStream {
    * @returns null if no operation waits
    */
   async nextNow(build: string, model: string): Promise<Delivery | null> {
-    const subject = `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${consumerOf(build, model)}`;
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${this.#name}.${consumerOf(build, model)}`;
     const request = encode({ batch: 1, no_wait: true });
     // An operation arrives under its own subject, by which the library's shared inbox would not recognize the answer.
     const options = { timeout: answerMilliseconds(MAX_MESSAGE_BYTES), noMux: true };
@@ -149,13 +163,13 @@ export class WorkStream {
     // The broker may have other settings since the connection was lost.
     const trouble = payloadTrouble(this.#connection());
     if (trouble !== null) throw new BrokerError(trouble);
-    const found = await manager.streams.info(STREAM).catch((error: unknown) => {
+    const found = await manager.streams.info(this.#name).catch((error: unknown) => {
       if (error instanceof JetStreamApiError) return null;
       throw error;
     });
     if (found === null || found.config.storage === "memory") return found;
     throw new BrokerError(
-      `the broker's stream ${STREAM} is stored in files, which must not hold audio; stop the broker, remove the folder of its JetStream (store_dir in nats.conf), and start it with the nats.conf of transcribe fleet init`,
+      `the broker's stream ${this.#name} is stored in files, which must not hold audio; stop the broker, remove the folder of its JetStream (store_dir in nats.conf), and start it with the nats.conf of transcribe fleet init`,
     );
   }
 }

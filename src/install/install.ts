@@ -155,16 +155,19 @@ function workerFleet(layout: ServiceLayout, folder: string | null) {
   if (!existsSync(snippet)) {
     throw new ServiceError(`${snippet} does not exist; name this machine's folder of transcribe fleet init`);
   }
-  const { broker, machine, ...own } = fleetOf(snippet);
-  if (known !== null && (known.broker !== broker || known.machine !== machine)) {
+  const { broker, machine, pool, ...own } = fleetOf(snippet);
+  // A worker of a pool may have any name, which is in the settings file only.
+  const nameOf = (fleet: { readonly machine: string; readonly pool: string }) =>
+    fleet.pool === "" ? `machine ${fleet.machine}` : `pool ${fleet.pool}`;
+  if (known !== null && (known.broker !== broker || nameOf(known) !== nameOf({ machine, pool }))) {
     throw new ServiceError(
-      `${layout.configFile} names the machine ${known.machine} and the broker ${known.broker}, ${snippet} names ${machine} and ${broker}; change the section [fleet] there`,
+      `${layout.configFile} names the ${nameOf(known)} and the broker ${known.broker}, ${snippet} names the ${nameOf({ machine, pool })} and ${broker}; change the section [fleet] there`,
     );
   }
   const [ca, certificate, key] = fleetFiles(layout);
   return {
     settings: {
-      ...{ "fleet.broker": broker, "fleet.machine": machine },
+      ...{ "fleet.broker": broker, ...(pool === "" ? { "fleet.machine": machine } : { "fleet.pool": pool }) },
       ...{ "fleet.ca": ca, "fleet.certificate": certificate, "fleet.key": key },
     },
     files: [

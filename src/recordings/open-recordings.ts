@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Recording, type Store, tables } from "../database/index.ts";
 import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
@@ -6,6 +6,11 @@ type OpenState = (typeof OPEN_STATES)[number];
 
 /** Maximum number of ids in one statement. */
 const IDS_AT_ONCE = 500;
+/** Recordings from which the duration of others is estimated. */
+const LATEST_RECORDINGS = 100;
+/** Duration of a recording, and bytes of one second, before any recording was decoded: 128 kbit/s. */
+const USUAL_SECONDS = 600;
+const USUAL_BYTES_PER_SECOND = 16_000;
 
 /** The records of recordings that have not ended: `queued` and `processing`. */
 export class OpenRecordings {
@@ -61,6 +66,31 @@ export class OpenRecordings {
     const { durationSeconds, createdAt, updatedAt } = recordings;
     const since = sql<number | null>`min(CASE WHEN ${durationSeconds} IS NULL THEN ${createdAt} ELSE ${updatedAt} END)`;
     return this.#store.select({ since }).from(recordings).where(eq(recordings.status, "queued")).get()?.since ?? null;
+  }
+
+  /**
+   * Returns the seconds of audio in open recordings that are not processed yet. The duration of a recording that was not
+   * decoded yet is estimated by its size, or else by the average, of the latest recordings that were.
+   */
+  waitingAudioSeconds(): number {
+    const { recordings } = tables;
+    const latest = this.#store
+      .select({ seconds: recordings.durationSeconds, bytes: recordings.sizeBytes })
+      .from(recordings)
+      .where(and(isNotNull(recordings.durationSeconds), gt(recordings.sizeBytes, 0)))
+      .orderBy(desc(recordings.id))
+      .limit(LATEST_RECORDINGS)
+      .all();
+    const totalOf = (values: readonly (number | null)[]) =>
+      values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    const [seconds, bytes] = [totalOf(latest.map((row) => row.seconds)), totalOf(latest.map((row) => row.bytes))];
+    const secondsOfByte = bytes === 0 ? 1 / USUAL_BYTES_PER_SECOND : seconds / bytes;
+    const average = latest.length === 0 ? USUAL_SECONDS : seconds / latest.length;
+    const { durationSeconds, sizeBytes, percent } = recordings;
+    const duration = sql`coalesce(${durationSeconds}, ${sizeBytes} * ${secondsOfByte}, ${average})`;
+    const waiting = sql<number | null>`sum(${duration} * (100 - coalesce(${percent}, 0)) / 100.0)`;
+    const row = this.#store.select({ waiting }).from(recordings).where(inArray(recordings.status, OPEN_STATES)).get();
+    return Math.max(0, row?.waiting ?? 0);
   }
 
   /** Counts an account's open recordings without reruns, which its clients do not see. */

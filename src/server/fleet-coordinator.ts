@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { Engine } from "../engine/index.ts";
-import type { Broker, FleetEngine, FleetEngineOptions } from "../fleet/index.ts";
+import type { Broker, FleetEngine, FleetEngineOptions, WantedWorkers } from "../fleet/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildCommit, programVersion } from "../program/index.ts";
@@ -14,6 +14,10 @@ interface Parts {
   readonly engine: Engine;
   readonly models: RecordingModels;
   readonly onCompletion: FleetEngineOptions["onCompletion"];
+  /** Returns the seconds of audio in recordings that are not processed yet. */
+  readonly waitingAudioSeconds: () => number;
+  /** Returns the bounds of the number of workers, which can change at run time. */
+  readonly goal: () => Pick<Settings["fleet"], "target_minutes" | "max_workers">;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -26,6 +30,8 @@ export interface Coordinator {
   /** The server's models; the fleet learns their digests from it. */
   readonly models: RecordingModels;
   status(): ReturnType<MetricSources["fleet"]>;
+  /** Returns how many workers the waiting audio needs. */
+  wantedWorkers(): WantedWorkers;
   close(): Promise<void>;
 }
 
@@ -35,10 +41,10 @@ export interface Coordinator {
  */
 export async function coordinateFleet(
   settings: Settings["fleet"],
-  { engine: local, models, onCompletion, log, now }: Parts,
+  { engine: local, models, onCompletion, waitingAudioSeconds, goal, log, now }: Parts,
 ): Promise<Coordinator> {
   // Loaded only here, so that a single machine does not load the broker's client.
-  const { Broker, FleetEngine, subjectToken } = await import("../fleet/index.ts");
+  const { Broker, FleetEngine, subjectToken, WorkerDemand } = await import("../fleet/index.ts");
   const digests = new ModelDigests(models);
   await digests.sha256Of(models.current());
   try {
@@ -50,13 +56,17 @@ export async function coordinateFleet(
     // The log has the state of the first connection.
     const partsBroker = await Broker.connectOrWait({ ...connection, log: createLogger("silent") });
     stack.defer(() => partsBroker.close());
+    const demand = new WorkerDemand();
     const engine = new FleetEngine({
       local,
       broker,
       partsBroker,
       build,
       version: programVersion,
-      onCompletion,
+      onCompletion(completed) {
+        demand.note(completed);
+        onCompletion(completed);
+      },
       now,
       log,
       machine,
@@ -74,9 +84,11 @@ export async function coordinateFleet(
     stack.defer(() => roundTrip.stop());
     log.info({ event: "fleet.coordinating", broker: settings.broker, build });
     const parts = stack.move();
+    const wantedWorkers = () => demand.wanted(waitingAudioSeconds(), engine.machines(), goal());
     return {
       engine,
       machine,
+      wantedWorkers,
       models: { ...models, sha256Of: (model) => digests.sha256Of(model) },
       status: () => ({
         brokerConnected: broker.connected,
@@ -84,6 +96,7 @@ export async function coordinateFleet(
         machines: engine.machines(),
         published: engine.load().published,
         counts: engine.counts,
+        demand: wantedWorkers(),
       }),
       close: () => parts.disposeAsync(),
     };
@@ -161,10 +174,13 @@ function measureRoundTrip(broker: Broker) {
 /** The commit of the code that this process runs. Read once, because changes of the files do not change the process. */
 let commit: Promise<string> | null = null;
 
-/** Returns this machine's name in the fleet, and the name of its build: only equal builds work together. */
-export async function fleetIdentity({ machine }: Pick<Settings["fleet"], "machine">) {
-  const { subjectToken } = await import("../fleet/index.ts");
+/**
+ * Returns this machine's name in the fleet, and the name of its build: only equal builds work together.
+ * @throws {ExpectedError} if a worker of a pool cannot have its name
+ */
+export async function fleetIdentity({ machine, pool }: Pick<Settings["fleet"], "machine" | "pool">) {
+  const { machineName, subjectToken } = await import("../fleet/index.ts");
   commit ??= buildCommit();
   const build = `${programVersion}-${await commit}`;
-  return { machine: subjectToken(machine === "" ? hostname() : machine), build: subjectToken(build) };
+  return { machine: machineName(pool, machine === "" ? hostname() : machine), build: subjectToken(build) };
 }

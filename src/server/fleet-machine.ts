@@ -12,12 +12,18 @@ import { FleetModels } from "./fleet-models.ts";
 import { requireCpuVariantOf, withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
 import type { ServerStatus } from "./transcribe-server.ts";
+import { startWorkerHealth } from "./worker-health.ts";
 
 /** A running worker of a fleet. */
 export interface FleetMachine {
   readonly machine: string;
   /** Returns why it takes no operations, and how many run. */
   readonly status: () => ServerStatus;
+  /**
+   * Takes no more operations, and returns those that have not begun. Resolves when those that run are completed.
+   * @param signal ends the wait
+   */
+  drain(signal: AbortSignal): Promise<void>;
   /** Returns its operations to the fleet and stops. */
   stop(): Promise<void>;
 }
@@ -63,6 +69,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   stack.defer(() => speech.close());
   const { machine, build } = await fleetIdentity(settings.fleet);
   let status: FleetMachine["status"];
+  let drain: FleetMachine["drain"];
   try {
     const broker = await Broker.connectOrWait({ ...settings.fleet, url, machine, log });
     stack.defer(() => broker.close());
@@ -93,11 +100,15 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
       const trouble = away ?? speech.engine.status().trouble ?? models.trouble ?? worker.trouble;
       return { trouble, queued: 0, processing: worker.busy };
     };
+    drain = (signal) => worker.drain(signal);
+    const { health } = settings.fleet;
+    const readiness = () => status().trouble ?? (worker.isReady ? null : "it is starting");
+    if (health !== "") stack.use(startWorkerHealth(health, readiness));
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);
   }
   speech.engine.wake();
   log.info({ event: "fleet.working", broker: url, machine, build });
   const resources = stack.move();
-  return { machine, status, stop: () => resources.disposeAsync() };
+  return { machine, status, drain, stop: () => resources.disposeAsync() };
 }

@@ -80,6 +80,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     ...queued,
     models,
     attributions: () => data.speech.attributions(),
+    wantedWorkers: () => engine.fleet?.wantedWorkers() ?? null,
     stopping: stopping.signal,
     address: settings.server,
     intake,

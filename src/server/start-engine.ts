@@ -30,7 +30,11 @@ export async function startEngine({ settings, running, metrics, diskSpace, dataD
   const fleet =
     settings.fleet.broker === ""
       ? null
-      : await coordinateFleet(settings.fleet, { engine, models, onCompletion, log, now });
+      : await coordinateFleet(settings.fleet, {
+          ...{ engine, models, onCompletion, log, now },
+          waitingAudioSeconds: () => recordings.open.waitingAudioSeconds(),
+          goal: () => running.values.fleet,
+        });
   if (fleet !== null) stack.defer(() => fleet.close());
   const started = stack.move();
   return {

@@ -5,7 +5,19 @@ export interface FleetSource {
   /** Returns null if the server works alone. */
   fleet(): {
     readonly brokerConnected: boolean;
-    readonly machines: readonly { readonly machine: string; readonly lanes: number; readonly problem: string | null }[];
+    readonly machines: readonly {
+      readonly machine: string;
+      /** Empty for a worker with a certificate of its own. */
+      readonly pool: string;
+      readonly lanes: number;
+      readonly problem: string | null;
+    }[];
+    /** The workers that the waiting audio needs. */
+    readonly demand: {
+      readonly wanted: number;
+      readonly waitingAudioSeconds: number;
+      readonly laneSpeed: number;
+    };
     /** Round-trip time to the broker in seconds; null until it is measured, and while the broker is away. */
     readonly roundTripSeconds: number | null;
     readonly published: number;
@@ -35,9 +47,37 @@ export function registerFleetMetrics(declare: Declarations, source: FleetSource)
   );
   declare.gauge(
     "transcribe_fleet_worker_lanes",
-    "Operations that each worker of the fleet runs at the same time; 0 for a worker that takes none",
-    ofFleet(({ machines }) => machines.map(({ machine, lanes, problem }) => [problem === null ? lanes : 0, machine])),
+    "Operations that each worker of the fleet, or all workers of a pool, run at the same time; 0 for one that takes none",
+    ofFleet(({ machines }) => lanesByName(machines)),
     ["machine"],
+  );
+  declare.gauge(
+    "transcribe_fleet_pool_workers",
+    "Workers of each pool that take parts of recordings",
+    ofFleet(({ machines }) =>
+      [
+        ...Map.groupBy(
+          machines.filter(({ pool }) => pool !== ""),
+          ({ pool }) => pool,
+        ),
+      ].map(([pool, workers]) => [workers.filter(isUsable).length, pool]),
+    ),
+    ["pool"],
+  );
+  declare.gauge(
+    "transcribe_fleet_wanted_workers",
+    "Workers that process the waiting audio within fleet.target_minutes, at most fleet.max_workers; 0 if none waits",
+    ofFleet(({ demand }) => demand.wanted),
+  );
+  declare.gauge(
+    "transcribe_fleet_waiting_audio_seconds",
+    "Duration of the audio in open recordings that is not processed yet, estimated for recordings that are not decoded yet",
+    ofFleet(({ demand }) => demand.waitingAudioSeconds),
+  );
+  declare.gauge(
+    "transcribe_fleet_lane_speed",
+    "Seconds of recordings that one lane of a worker processes in a second, as measured",
+    ofFleet(({ demand }) => demand.laneSpeed),
   );
   declare.gauge(
     "transcribe_fleet_broker_round_trip_seconds",
@@ -68,4 +108,17 @@ export function registerFleetMetrics(declare: Declarations, source: FleetSource)
       ofFleet(({ counts }) => counts[key]),
     );
   }
+}
+
+type Machines = Fleet["machines"];
+
+const isUsable = ({ lanes, problem }: Machines[number]) => lanes > 0 && problem === null;
+
+/** Returns the lanes of each machine. The workers of a pool come and go under many names, so they share the pool's name. */
+function lanesByName(machines: Machines): readonly Sample[] {
+  const groups = Map.groupBy(machines, ({ machine, pool }) => pool || machine);
+  return [...groups].map(([name, workers]) => [
+    workers.filter(isUsable).reduce((sum, { lanes }) => sum + lanes, 0),
+    name,
+  ]);
 }

@@ -19,9 +19,11 @@ describe("the commands of a fleet", () => {
     const none = join(directory.path, "none");
     const rows: [string[], string][] = [
       [["init"], "required option '--directory"],
-      [["init", "--directory", none], "a new fleet needs --broker HOST and --worker NAME"],
+      [["init", "--directory", none], "a new fleet needs --broker HOST, and --worker NAME or --pool NAME"],
       [["init", "--directory", none, "--broker", "h", "--add", "w"], "leave out --broker and --worker"],
       [["init", "--directory", none, "--broker", "h", "--worker", "w", "--port", "65536"], "65535"],
+      [["init", "--directory", none, "--broker", "h", "--pool", "a b"], '"a b" is not a name'],
+      [["init", "--directory", none, "--broker", "h", "--worker", "w", "--pool", "W"], "the name W is given twice"],
       [["status"], "fleet.broker is not set, so this machine works alone"],
     ];
     const results = await Promise.all(rows.map(([args]) => runCli(["fleet", ...args])));
@@ -39,14 +41,20 @@ describe("the commands of a fleet", () => {
   test("create a fleet once, and change it", async () => {
     const created = await init("--broker", "127.0.0.1", "--worker", "w1", "--json");
     expect(JSON.parse(created.stdout)).toEqual({
-      ...{ directory: path, broker: "tls://127.0.0.1:4222", workers: ["w1"] },
+      ...{ directory: path, broker: "tls://127.0.0.1:4222", workers: ["w1"], pools: [] },
       folders: ["broker", "coordinator", "w1"],
     });
     const again = await init("--broker", "127.0.0.1", "--worker", "w1");
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("nothing in it is overwritten")]);
     expect((await init("--add", "w2")).stdout).toContain("systemctl reload transcribe-broker");
     expect((await runCli(["fleet", "revoke", "w2", "--directory", path])).stdout).toContain("removed w2");
-    expect(readFileSync(join(path, "broker", "nats.conf"), "utf8")).not.toContain("CN=w2");
+    const conf = () => readFileSync(join(path, "broker", "nats.conf"), "utf8");
+    expect(conf()).not.toContain("CN=w2");
+    const pools = JSON.parse((await init("--pool", "gpu", "cpu", "--json")).stdout);
+    expect(pools).toMatchObject({ workers: ["w1"], pools: ["gpu", "cpu"], folders: ["gpu", "cpu"] });
+    expect(readFileSync(join(path, "gpu", "fleet.toml"), "utf8")).toContain('pool = "gpu"');
+    expect((await runCli(["fleet", "revoke", "gpu", "--directory", path])).stdout).toContain("removed gpu");
+    expect([conf().includes("CN=gpu"), conf().includes("CN=cpu")]).toEqual([false, true]);
   });
 
   test.skipIf(program === null)("show the fleet to the coordinator only", async () => {

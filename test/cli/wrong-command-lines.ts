@@ -86,7 +86,7 @@ const model = { id: [""] };
 /** Wrong command lines by command. */
 export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   serve: { valid: [] },
-  worker: { valid: ["--fleet", "tls://127.0.0.1:1"], together: [[]] },
+  worker: { valid: ["--fleet", "tls://127.0.0.1:1"], values: { "--machine": "any text" }, together: [[]] },
   "fleet init": {
     valid: ["--directory", "fleet", "--broker", "a.example.org", "--worker", "w1"],
     values: {
@@ -94,6 +94,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--broker": ["", "two words", "tls://a.example.org", "a:4222/x"],
       "--port": ["0", "65536", "nats"],
       "--worker": ["", "two words", "a/b", "broker", "coordinator", "w1"],
+      "--pool": ["", "two words", "a/b", "broker", "coordinator", "w1"],
       "--add": ["w2"],
       "--renew": ["w1"],
     },

@@ -5,19 +5,29 @@ import { root } from "../../harness/checkout.ts";
 import { natsVersion } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
-import { FleetDirectory } from "../../src/fleet/index.ts";
+import { FleetDirectory, machineName } from "../../src/fleet/index.ts";
 import { openApiDocument } from "../../src/http/api/openapi/index.ts";
 import { programVersion } from "../../src/program/index.ts";
+import { describedMetrics } from "../../tools/development/docs/pages.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
-import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "../support/manifests.ts";
+import {
+  type Container,
+  documentsOf,
+  environmentOf,
+  Manifests,
+  manifestFolder,
+  type Workload,
+} from "../support/manifests.ts";
 import { isAllowed, type Place } from "./network-rules.ts";
 
 const server = new Manifests("server");
 const fleet = new Manifests("fleet");
+const pool = new Manifests("fleet/pool");
+const autoscalers = ["fleet/pool-hpa", "fleet/pool-keda"].flatMap((folder) => new Manifests(folder).autoscalers);
 const { config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
 const image = Object.fromEntries((config.Env as string[]).map((line) => line.split(/=(.*)/s).slice(0, 2)));
 const [dataVolume = ""] = Object.keys(config.Volumes as object);
-const { limits } = loadSettings({ file: undefined, environment: {}, flags: {} });
+const { limits, fleet: fleetSettings } = loadSettings({ file: undefined, environment: {}, flags: {} });
 const routes = Object.keys(openApiDocument(limits, []).paths);
 
 const podOf = ({ spec }: Workload) => spec.template.spec;
@@ -26,18 +36,28 @@ const containerOf = (workload: Workload): Container => {
   if (container === undefined) throw new Error(`${workload.metadata.name} has no container`);
   return container;
 };
+const all = [...fleet.workloads, ...pool.workloads];
 const byName = (name: string) => fleet.workloads.filter(({ metadata }) => metadata.name === name);
 const isOurs = (workload: Workload) => containerOf(workload).image.startsWith("transcribe:");
-const workloads = fleet.workloads.map((workload) => [workload.metadata.name, workload] as const);
+const workloads = all.map((workload) => [workload.metadata.name, workload] as const);
 
 test("every manifest belongs to a kustomization, has only known fields, and no pod has a right that it does not need", () => {
   // Reading them has compared each object with the strict schemas.
   expect(server.workloads.map(({ metadata }) => metadata.name)).toEqual(["transcribe"]);
-  expect(workloads.map(([name]) => name)).toEqual(["transcribe", "transcribe-broker", "transcribe-worker1"]);
-  const listed = ["server", "fleet"].map((folder) => readdirSync(join(manifestFolder, folder)).sort());
+  expect(workloads.map(([name]) => name)).toEqual([
+    ...["transcribe", "transcribe-broker", "transcribe-worker1", "transcribe-gpu"],
+  ]);
+  const folders = ["server", "fleet", "fleet/pool", "fleet/pool-hpa", "fleet/pool-keda"];
+  const listed = folders.map((folder) => readdirSync(join(manifestFolder, folder)).sort());
   expect(listed).toEqual([
     ["kustomization.yaml", "namespace.yaml", "network-policies.yaml", "server.yaml"],
-    ["broker.yaml", "coordinator.yaml", "kustomization.yaml", "network-policies.yaml", "worker.yaml"],
+    [
+      ...["broker.yaml", "coordinator.yaml", "kustomization.yaml", "network-policies.yaml"],
+      ...["pool", "pool-hpa", "pool-keda", "worker.yaml"],
+    ],
+    ["kustomization.yaml", "workers.yaml"],
+    ["autoscaler.yaml", "external-metric.yaml", "kustomization.yaml"],
+    ["autoscaler.yaml", "kustomization.yaml"],
   ]);
   expect(server.namespaces[0]?.metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");
 });
@@ -56,7 +76,7 @@ describe.each(workloads)("%s", (_, workload) => {
   test("selects its own pods alone", () => {
     const { labels } = workload.spec.template.metadata;
     expect(labels).toMatchObject(workload.spec.selector.matchLabels);
-    const others = fleet.workloads.filter(({ spec }) =>
+    const others = all.filter(({ spec }) =>
       Object.entries(workload.spec.selector.matchLabels).every(
         ([name, value]) => spec.template.metadata.labels[name] === value,
       ),
@@ -116,16 +136,20 @@ describe.each(workloads.filter(([, workload]) => isOurs(workload)))("the program
   });
 
   test("has time to stop", () => {
-    expect(podOf(workload).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(20);
+    const drain = Number(environment.TRANSCRIBE_FLEET_DRAIN_SECONDS ?? fleetSettings.drain_seconds);
+    const needed = container.args[0] === "worker" ? drain + 5 : 20;
+    expect(podOf(workload).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed);
   });
 });
 
 test("the secrets of a fleet are the folders that transcribe fleet init writes", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "fleet");
-  await FleetDirectory.create(path, { broker: ["transcribe-broker"], port: 4222, workers: ["worker1"] }, Date.now());
+  const created = { broker: ["transcribe-broker"], port: 4222, workers: ["worker1"], pools: ["gpu"] };
+  await FleetDirectory.create(path, created, Date.now());
+  const machines: Record<string, string> = { transcribe: "coordinator", "transcribe-broker": "broker" };
   for (const [name, workload] of workloads) {
-    const machine = { transcribe: "coordinator", "transcribe-broker": "broker" }[name] ?? "worker1";
+    const machine = machines[name] ?? name.replace("transcribe-", "");
     const files = readdirSync(join(path, machine));
     const secrets = podOf(workload).volumes.flatMap(({ secret }) => (secret === undefined ? [] : [secret.secretName]));
     expect(secrets).toEqual([`transcribe-fleet-${machine}`]);
@@ -145,6 +169,40 @@ test("the secrets of a fleet are the folders that transcribe fleet init writes",
   expect(settings).toContain(`broker = "tls://${service?.metadata.name}:${service?.spec.ports[0]?.port}"`);
 });
 
+test("a pool's worker has the name of its pod, and answers its probes where they ask", () => {
+  const [workload] = pool.workloads;
+  if (workload === undefined) throw new Error("the pool has no workers");
+  const container = containerOf(workload);
+  const environment = environmentOf(container, pool, image);
+  expect(machineName("gpu", environment.TRANSCRIBE_FLEET_MACHINE ?? "")).toBe("gpu.transcribe-gpu-5d8f7c9b6c-x7k2p");
+  expect(container.ports).toEqual([{ name: "health", containerPort: 8788 }]);
+  expect(environment.TRANSCRIBE_FLEET_HEALTH).toBe("0.0.0.0:8788");
+  expect(container.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: "health" });
+});
+
+test("both autoscalers scale the pool by a metric of the server, within the server's own bound", () => {
+  const known = describedMetrics().map(({ name }) => name);
+  expect(known).toContain("transcribe_fleet_wanted_workers");
+  const [hpa, keda] = autoscalers;
+  if (hpa?.kind !== "HorizontalPodAutoscaler" || keda?.kind !== "ScaledObject")
+    throw new Error("an autoscaler is missing");
+  expect([hpa.spec.scaleTargetRef.name, keda.spec.scaleTargetRef.name]).toEqual(["transcribe-gpu", "transcribe-gpu"]);
+  expect([hpa.spec.maxReplicas, keda.spec.maxReplicaCount]).toEqual([
+    fleetSettings.max_workers,
+    fleetSettings.max_workers,
+  ]);
+  expect(hpa.spec.metrics.map(({ external }) => external.metric.name)).toEqual(["transcribe_fleet_wanted_workers"]);
+  expect(keda.spec.triggers.map(({ metadata }) => metadata.query)).toEqual(["max(transcribe_fleet_wanted_workers)"]);
+  const [rules] = documentsOf("fleet/pool-hpa/external-metric.yaml");
+  expect(rules).toMatchObject({
+    rules: {
+      external: [
+        { name: { as: "transcribe_fleet_wanted_workers" }, metricsQuery: "max(transcribe_fleet_wanted_workers)" },
+      ],
+    },
+  });
+});
+
 test("the network policies allow what a fleet needs, and nothing else", () => {
   const pod = (component: string) => ({
     name: component,
@@ -162,7 +220,7 @@ test("the network policies allow what a fleet needs, and nothing else", () => {
       address,
     })),
   ];
-  const ports = [22, 53, 80, 443, 4222, 6222, 8222, 8787].map((port) => ["TCP", port] as const);
+  const ports = [22, 53, 80, 443, 4222, 6222, 8222, 8787, 8788].map((port) => ["TCP", port] as const);
   const found = places.flatMap((from) =>
     places.flatMap((to) => {
       if (from === to || (from.pod === undefined && to.pod === undefined)) return [];

@@ -2,6 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { kedaSchemas } from "../../tools/development/test-packages.ts";
+import { installNpmPackages } from "../../tools/shared/npm.ts";
+import { CommandError } from "../../tools/shared/run-command.ts";
 import { Manifests, manifestFolder } from "../support/manifests.ts";
 import { independentValidators, type Validate } from "../support/validators/index.ts";
 
@@ -14,11 +18,21 @@ const validate: Validate = (format, documents) => {
 };
 const read = (path: string) => readFileSync(join(manifestFolder, path), "utf8");
 /** The files that are complete without Kustomize. */
-const files = ["server", "fleet"].flatMap((folder) =>
+const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa"].flatMap((folder) =>
   readdirSync(join(manifestFolder, folder))
-    .filter((name) => !["kustomization.yaml", "coordinator.yaml"].includes(name))
+    .filter((name) => name.endsWith(".yaml"))
+    .filter((name) => !["kustomization.yaml", "coordinator.yaml", "external-metric.yaml"].includes(name))
     .map((name) => `${folder}/${name}`),
 );
+/** The objects of KEDA, whose schemas no version of Kubernetes has. */
+const scaled = new Manifests("fleet/pool-keda").autoscalers;
+const kedaPackages = await installNpmPackages(defaultCacheRoot(), kedaSchemas).catch((error: unknown) => {
+  if (!(error instanceof CommandError)) throw error;
+  console.warn(
+    `SKIPPED: the manifests by the schemas of KEDA; the packages of npm cannot be installed: ${error.message}`,
+  );
+  return null;
+});
 const compose = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
 
 describe.skipIf(validators === null)("independent validators", () => {
@@ -48,3 +62,15 @@ describe.skipIf(validators === null)("independent validators", () => {
     expect(inCompose.join("\n")).toContain("memory_limit");
   });
 });
+
+test.skipIf(kedaPackages === null)(
+  "the schemas of KEDA find no fault in the manifests, but a misspelt word",
+  async () => {
+    const broken = scaled.map((each) => JSON.parse(JSON.stringify(each).replace('"triggers"', '"trigger"')));
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "keda/validate.ts"), kedaPackages?.folder ?? ""], {
+      stdio: [new Blob([JSON.stringify([...scaled, ...broken])]), "pipe", "inherit"],
+    });
+    expect(scaled.length).toBe(1);
+    expect(JSON.parse(await child.stdout.text())).toEqual([null, expect.stringContaining("triggers")]);
+  },
+);

@@ -53,7 +53,7 @@ describe("the directory of a fleet", () => {
     ["broker", "is reserved"],
     ["W1", "has a worker W1 already"],
   ])("a worker cannot be called %p", async (name, reason) => {
-    await expect(open().add([name], Date.now())).rejects.toThrow(reason);
+    await expect(open().add({ workers: [name] }, Date.now())).rejects.toThrow(reason);
     expect(readdirSync(path).toSorted()).toEqual([
       ...["broker", "ca-key.pem", "ca.pem", "coordinator", "fleet.json", "w1", "w2"],
     ]);
@@ -68,7 +68,7 @@ describe("the directory of a fleet", () => {
   test("admits further workers, renews a certificate, and forgets a revoked worker", async () => {
     const conf = () => readFileSync(join(path, "broker", "nats.conf"), "utf8");
     const first = readFileSync(join(path, "w1", "certificate.pem"), "utf8");
-    await open().add(["w3"], Date.now());
+    await open().add({ workers: ["w3"] }, Date.now());
     expect([open().workers, conf().includes('"CN=w3"')]).toEqual([["w1", "w2", "w3"], true]);
     await open().renew(["w1"], Date.now());
     expect(readFileSync(join(path, "w1", "certificate.pem"), "utf8")).not.toBe(first);
@@ -78,8 +78,10 @@ describe("the directory of a fleet", () => {
       false,
       false,
     ]);
-    expect(() => open().revoke("w3")).toThrow("has no worker w3; its workers: w1, w2");
-    await expect(open().add(["w3"], Date.now())).rejects.toThrow("its old certificate would be accepted again");
+    expect(() => open().revoke("w3")).toThrow("has no worker or pool w3; its workers: w1, w2");
+    await expect(open().add({ workers: ["w3"] }, Date.now())).rejects.toThrow(
+      "its old certificate would be accepted again",
+    );
   });
 });
 

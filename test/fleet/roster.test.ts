@@ -68,3 +68,54 @@ test("a machine that joins and leaves all the time fills no log", () => {
   note();
   expect(events.at(-1)).toBe("fleet.worker_joined");
 });
+
+test("a pool whose workers fail under ever new names gets no operations for ten minutes, and other machines do", () => {
+  const { clock, events, roster, note } = rosterAt(0);
+  note();
+  note({ machine: "cpu.a" });
+  for (let at = 0; at < 14; at++) {
+    const machine = `gpu.n${at}`;
+    note({ machine });
+    roster.blame(machine);
+    note({ machine, leaves: true });
+  }
+  note({ machine: "gpu.honest" });
+  expect(roster.lanes(null, "gpu")).toBe(2);
+  roster.blame("gpu.n99");
+  expect(events.at(-1)).toBe("fleet.pool_paused");
+  expect([roster.lanes(null, "gpu"), roster.lanes(null, "cpu"), roster.lanes(null, "")]).toEqual([0, 2, 2]);
+  expect(roster.paused()).toEqual([{ machine: "gpu.honest", reason: expect.stringContaining("revoke the pool") }]);
+  clock.now = 600_000;
+  for (const machine of ["w0", "cpu.a", "gpu.honest"]) note({ machine });
+  expect([roster.lanes(null, "gpu"), roster.paused()]).toEqual([2, []]);
+});
+
+test("the larger a pool, the more of its workers may fail before all are paused", () => {
+  const { roster, note } = rosterAt(0);
+  for (let at = 0; at < 100; at++) note({ machine: `gpu.n${at}` });
+  for (let at = 0; at < 24; at++) for (let fault = 0; fault < 3; fault++) roster.blame(`gpu.n${at}`);
+  expect(roster.lanes(null, "gpu")).toBe(76 * 2);
+  for (let fault = 0; fault < 3; fault++) roster.blame("gpu.n99");
+  expect(roster.lanes(null, "gpu")).toBe(0);
+});
+
+test("a pool has at most 500 workers, and a place becomes free when one is gone", () => {
+  const { roster, note } = rosterAt(0);
+  for (let at = 0; at < 500; at++) note({ machine: `gpu.n${at}` });
+  expect(() => note({ machine: "gpu.late" })).toThrow("the pool gpu has 500 workers already");
+  for (const machine of ["gpu.n7", "cpu.a", "w1"]) note({ machine });
+  expect(roster.machines().length).toBe(502);
+  for (let check = 0; check < 4; check++) {
+    roster.removeGone();
+    note({ machine: "gpu.n7" });
+  }
+  note({ machine: "gpu.late" });
+  expect(roster.machines().map(({ machine }) => machine)).toEqual(["gpu.late", "gpu.n7"]);
+  expect([roster.hasPool("gpu"), roster.hasPool("cpu")]).toEqual([true, false]);
+});
+
+test("all workers of a pool together write a limited number of lines into the log", () => {
+  const { events, note } = rosterAt(0);
+  for (let at = 0; at < 400; at++) note({ machine: `gpu.n${at}` });
+  expect([events.length, events.at(-1)]).toEqual([101, "fleet.log_limited"]);
+});

@@ -444,6 +444,7 @@ const table: readonly Row[] = [
   ["GET /healthz", 1024, root("/healthz")],
   ["GET /readyz", 8 * 1024, root("/readyz")],
   ["GET /metrics", MIB, root("/metrics")],
+  ["GET /fleet/workers", 8 * 1024, root("/fleet/workers")],
   ["GET /openapi.json", MIB, root("/openapi.json")],
   ["GET /docs", 64 * 1024, root("/docs")],
   ["GET /docs/icon.png", 64 * 1024, root("/docs/icon.png")],

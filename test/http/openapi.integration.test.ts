@@ -199,7 +199,14 @@ describe("the document", () => {
     const added = operations.filter(({ name }) => name in beyond);
     expect(added.map(({ name }) => name).sort()).toEqual(Object.keys(beyond).sort());
     for (const { operation } of added) expect(operation.tags).not.toContain("API");
-    const service = ["GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz"];
+    const service = [
+      "GET /docs",
+      "GET /fleet/workers",
+      "GET /healthz",
+      "GET /metrics",
+      "GET /openapi.json",
+      "GET /readyz",
+    ];
     expect(outside.sort()).toEqual([...service, ...openAi]);
   });
 

@@ -254,8 +254,21 @@ describe.skipIf(!isRoot)("a worker of a fleet", () => {
     runSteps(uninstallSteps({ layout, machine, role: "worker", purged }), false, () => {});
   beforeAll(async () => {
     const fleet = join(directory.path, "fleet");
-    await FleetDirectory.create(fleet, { broker: ["10.0.0.5"], port: 4222, workers: ["w1"] }, Date.now());
+    const created = { broker: ["10.0.0.5"], port: 4222, workers: ["w1"], pools: ["gpu"] };
+    await FleetDirectory.create(fleet, created, Date.now());
     renameSync(join(fleet, "w1"), folder);
+  });
+
+  test("of a pool gets the pool's settings, and keeps the name that its operator gave it", async () => {
+    const pool = join(directory.path, "fleet", "gpu");
+    await installWorker(pool);
+    const settings = () => loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} }).fleet;
+    expect(settings()).toMatchObject({ broker: "tls://10.0.0.5:4222", pool: "gpu", machine: "", ca, certificate, key });
+    const text = readFileSync(at(defaultConfigFile), "utf8");
+    writeSettings(text.replace(/^pool = /m, 'machine = "rack7"\npool = '));
+    await installWorker(pool);
+    expect(settings()).toMatchObject({ pool: "gpu", machine: "rack7" });
+    expect(() => workerSteps(folder)).toThrow("names the pool gpu and the broker tls://10.0.0.5:4222");
   });
 
   test("gets a unit, its certificates, and settings that name them", async () => {

@@ -360,6 +360,7 @@ export class ApiServer implements Disposable {
       },
       metricsRemote: () => false,
       metricsToken: () => null,
+      wantedWorkers: () => null,
       origins: () => parseOrigins(this.#options.origins ?? []),
       attributions: () => this.attributions,
       lastUse: new KeyUsage(store),

@@ -25,7 +25,14 @@ const probe = exact({
 const container = exact({
   ...{ name: text, image: text, imagePullPolicy: optional(Type.Literal("IfNotPresent")) },
   ...{ args: Type.Array(text), workingDir: optional(text) },
-  env: optional(Type.Array(exact({ name: text, value: text }))),
+  env: optional(
+    Type.Array(
+      Type.Union([
+        exact({ name: text, value: text }),
+        exact({ name: text, valueFrom: exact({ fieldRef: exact({ fieldPath: Type.Literal("metadata.name") }) }) }),
+      ]),
+    ),
+  ),
   envFrom: optional(Type.Array(exact({ configMapRef: exact({ name: text }) }))),
   ports: optional(Type.Array(exact({ name: text, containerPort: Type.Integer() }))),
   ...{ startupProbe: optional(probe), livenessProbe: optional(probe), readinessProbe: optional(probe), resources },
@@ -77,6 +84,17 @@ export const workloadSchema = Type.Union([
       ...{ selector: matching, template },
     }),
   }),
+  // A pool of workers: its autoscaler sets the number of replicas.
+  exact({
+    ...{ apiVersion: place, kind: Type.Literal("Deployment"), metadata },
+    spec: exact({
+      strategy: exact({
+        type: Type.Literal("RollingUpdate"),
+        rollingUpdate: exact({ maxSurge: Type.Integer(), maxUnavailable: Type.Integer() }),
+      }),
+      ...{ selector: matching, template },
+    }),
+  }),
 ]);
 
 export const serviceSchema = exact({
@@ -117,6 +135,54 @@ export const kustomizationSchema = exact({
   ...{ kind: Type.Literal("Kustomization"), namespace: text, resources: Type.Array(text) },
   patches: optional(Type.Array(exact({ path: text }))),
 });
+
+export const componentSchema = exact({
+  apiVersion: Type.Literal("kustomize.config.k8s.io/v1alpha1"),
+  ...{ kind: Type.Literal("Component"), resources: Type.Array(text) },
+});
+
+const count = Type.Integer({ minimum: 0 });
+const scalingRules = exact({
+  stabilizationWindowSeconds: count,
+  policies: Type.Array(exact({ type: Type.Literal("Pods"), value: count, periodSeconds: seconds })),
+});
+
+/** The autoscalers of a pool: that of Kubernetes, and that of KEDA. */
+export const autoscalerSchema = Type.Union([
+  exact({
+    ...{ apiVersion: Type.Literal("autoscaling/v2"), kind: Type.Literal("HorizontalPodAutoscaler"), metadata },
+    spec: exact({
+      scaleTargetRef: exact({ apiVersion: place, kind: Type.Literal("Deployment"), name: text }),
+      ...{ minReplicas: count, maxReplicas: count },
+      metrics: Type.Array(
+        exact({
+          type: Type.Literal("External"),
+          external: exact({
+            metric: exact({ name: text }),
+            target: exact({ type: Type.Literal("AverageValue"), averageValue: Type.Literal("1") }),
+          }),
+        }),
+      ),
+      behavior: exact({ scaleUp: scalingRules, scaleDown: scalingRules }),
+    }),
+  }),
+  exact({
+    ...{ apiVersion: Type.Literal("keda.sh/v1alpha1"), kind: Type.Literal("ScaledObject"), metadata },
+    spec: exact({
+      scaleTargetRef: exact({ name: text }),
+      ...{ minReplicaCount: count, maxReplicaCount: count, pollingInterval: seconds, cooldownPeriod: seconds },
+      triggers: Type.Array(
+        exact({
+          ...{ type: Type.Literal("prometheus"), metricType: Type.Literal("AverageValue") },
+          metadata: exact({
+            ...{ serverAddress: text, query: text, threshold: Type.Literal("1") },
+            ...{ activationThreshold: Type.Literal("0"), ignoreNullValues: Type.Literal("false") },
+          }),
+        }),
+      ),
+    }),
+  }),
+]);
 
 /** The changes of a StatefulSet: only what a fleet adds. */
 export const patchSchema = exact({

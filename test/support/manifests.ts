@@ -4,6 +4,8 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { root } from "../../harness/checkout.ts";
 import {
+  autoscalerSchema,
+  componentSchema,
   configMapSchema,
   kustomizationSchema,
   namespaceSchema,
@@ -19,6 +21,7 @@ export const manifestFolder = join(root, "deploy/kubernetes");
 const schemas: Readonly<Record<string, TSchema>> = {
   ...{ Namespace: namespaceSchema, Service: serviceSchema, ConfigMap: configMapSchema },
   ...{ StatefulSet: workloadSchema, Deployment: workloadSchema, NetworkPolicy: policySchema },
+  ...{ HorizontalPodAutoscaler: autoscalerSchema, ScaledObject: autoscalerSchema },
 };
 
 export type Workload = Static<typeof workloadSchema>;
@@ -48,10 +51,14 @@ export class Manifests {
   readonly configMaps: Static<typeof configMapSchema>[] = [];
   readonly policies: Policy[] = [];
   readonly namespaces: Static<typeof namespaceSchema>[] = [];
+  readonly autoscalers: Static<typeof autoscalerSchema>[] = [];
 
   constructor(folder: string) {
-    const [document] = documentsOf(`${folder}/kustomization.yaml`);
-    const { resources, patches = [] } = checked(kustomizationSchema, document, `${folder}/kustomization.yaml`);
+    const path = `${folder}/kustomization.yaml`;
+    const [document] = documentsOf(path);
+    const { resources, patches = [] } = Value.Check(componentSchema, document)
+      ? { resources: document.resources }
+      : checked(kustomizationSchema, document, path);
     for (const resource of resources) {
       if (resource.endsWith(".yaml"))
         for (const each of documentsOf(`${folder}/${resource}`)) this.#add(each, resource);
@@ -70,6 +77,7 @@ export class Manifests {
     if (Value.Check(configMapSchema, document)) this.configMaps.push(document);
     if (Value.Check(policySchema, document)) this.policies.push(document);
     if (Value.Check(namespaceSchema, document)) this.namespaces.push(document);
+    if (Value.Check(autoscalerSchema, document)) this.autoscalers.push(document);
   }
 
   #addAll(other: Manifests): void {
@@ -78,6 +86,7 @@ export class Manifests {
     this.configMaps.push(...other.configMaps);
     this.policies.push(...other.policies);
     this.namespaces.push(...other.namespaces);
+    this.autoscalers.push(...other.autoscalers);
   }
 
   /** Merges as kubectl does: lists by the field `name`, mounts by their path. */
@@ -96,6 +105,9 @@ export class Manifests {
   }
 }
 
+/** A name as Kubernetes gives to the pod of a Deployment. */
+const podName = "transcribe-gpu-5d8f7c9b6c-x7k2p";
+
 /** Returns the environment of a container: that of the image, of its config maps, and its own. */
 export function environmentOf(container: Container, manifests: Manifests, image: Readonly<Record<string, string>>) {
   const names = container.envFrom?.map(({ configMapRef }) => configMapRef.name) ?? [];
@@ -104,6 +116,8 @@ export function environmentOf(container: Container, manifests: Manifests, image:
     if (found === undefined) throw new Error(`there is no config map ${name}`);
     return found.data;
   });
-  const own = Object.fromEntries(container.env?.map(({ name, value }) => [name, value]) ?? []);
+  const own = Object.fromEntries(
+    container.env?.map((each) => [each.name, "value" in each ? each.value : podName]) ?? [],
+  );
   return Object.assign({}, image, ...maps, own) as Record<string, string>;
 }

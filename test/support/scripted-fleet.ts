@@ -14,6 +14,7 @@ import {
   type FleetWorkerOptions,
   type LocalEngine,
 } from "../../src/fleet/index.ts";
+import { poolOf } from "../../src/fleet/machine-names.ts";
 import { encode } from "../../src/fleet/messages.ts";
 import type { OperationName, Params, Result } from "../../src/operations/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -85,13 +86,19 @@ export class ScriptedFleet implements AsyncDisposable {
 
   /**
    * @param program nats-server
-   * @param workers names of the workers in a fleet's directory, whose files the broker has; without them it demands none
+   * @param workers names of the workers in a fleet's directory, whose files the broker has
+   * @param pools names of the pools in it; without workers and pools the broker demands no certificates
    */
-  static async start(program: string | null, workers: readonly string[] = []): Promise<ScriptedFleet> {
+  static async start(
+    program: string | null,
+    workers: readonly string[] = [],
+    pools: readonly string[] = [],
+  ): Promise<ScriptedFleet> {
     await using stack = new AsyncDisposableStack();
     const directory = stack.use(temporaryDirectory()).path;
-    const path = workers.length === 0 ? null : join(directory, "fleet");
-    if (path !== null) await FleetDirectory.create(path, { broker: ["127.0.0.1"], port: 4222, workers }, Date.now());
+    const path = workers.length + pools.length === 0 ? null : join(directory, "fleet");
+    const created = { broker: ["127.0.0.1"], port: 4222, workers, pools };
+    if (path !== null) await FleetDirectory.create(path, created, Date.now());
     const broker =
       path === null ? new NatsServer(program ?? "") : NatsServer.withFolder(program ?? "", join(path, "broker"));
     const fleet = new ScriptedFleet(stack.use(await broker.start()), directory, path);
@@ -217,8 +224,11 @@ export function presenceOf(machine: string, holds: readonly string[] = []): Uint
   });
 }
 
-/** Returns the settings of a machine that its folder in a fleet's directory contains. */
+/**
+ * Returns the settings of a machine that its folder in a fleet's directory contains.
+ * @param machine a worker of a pool is called `POOL.INSTANCE`
+ */
 export function filesOf(directory: string, machine: string) {
-  const at = (name: string) => join(directory, machine, name);
+  const at = (name: string) => join(directory, poolOf(machine) || machine, name);
   return { machine, ca: at("ca.pem"), certificate: at("certificate.pem"), key: at("key.pem") };
 }

@@ -98,7 +98,14 @@ test("steps name their machine in a fleet only, and a fleet shows the round trip
   expect(single.join("\n")).not.toMatch(/machine|fleet/);
 
   const counts = { redelivered: 0, lateResults: 0, refusedResults: 0, unreported: 0, sentBytes: 0, receivedBytes: 0 };
-  const fleet = { brokerConnected: true, roundTripSeconds: 0.004, machines: [], published: 0, counts };
+  const machines = [
+    { machine: "w1", pool: "", lanes: 2, problem: null },
+    { machine: "gpu.pod-1", pool: "gpu", lanes: 3, problem: null },
+    { machine: "gpu.pod-2", pool: "gpu", lanes: 3, problem: null },
+    { machine: "gpu.pod-3", pool: "gpu", lanes: 3, problem: "its disk is full" },
+  ];
+  const demand = { wanted: 4, waitingAudioSeconds: 5000, laneSpeed: 6.5 };
+  const fleet = { brokerConnected: true, roundTripSeconds: 0.004, machines, demand, published: 0, counts };
   const metrics = metricsOf({ fleet: () => fleet }, "own");
   metrics.engine.stepDone(work);
   metrics.engine.stepDone({ ...work, machine: "gpu1" });
@@ -107,9 +114,16 @@ test("steps name their machine in a fleet only, and a fleet shows the round trip
     'transcribe_step_seconds_total{step="transcribe",device="cpu",gpu="",machine="own"} 2',
     'transcribe_step_audio_seconds_total{step="transcribe",device="cpu",gpu="",machine="gpu1"} 10',
     "transcribe_fleet_broker_round_trip_seconds 0.004",
+    'transcribe_fleet_worker_lanes{machine="w1"} 2',
+    'transcribe_fleet_worker_lanes{machine="gpu"} 6',
+    'transcribe_fleet_pool_workers{pool="gpu"} 2',
+    "transcribe_fleet_wanted_workers 4",
+    "transcribe_fleet_waiting_audio_seconds 5000",
+    "transcribe_fleet_lane_speed 6.5",
   ]) {
     expect(samples).toContain(expected);
   }
+  expect(samples.join("\n")).not.toContain("pod-");
   expect(await metrics.engine.work()).toEqual([{ ...work, gpu: "", seconds: 4, audioSeconds: 20 }]);
 });
 

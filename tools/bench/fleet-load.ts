@@ -49,7 +49,7 @@ export async function startBroker(stack: AsyncDisposableStack): Promise<NatsServ
 export async function startCoordinator(broker: NatsServer, stack: AsyncDisposableStack): Promise<Coordinator> {
   const folder = stack.use(temporaryDirectory()).path;
   // A commit during the measurement would change the name of the build.
-  const { build } = await fleetIdentity({ machine: "" });
+  const { build } = await fleetIdentity({ machine: "", pool: "" });
   const model = await digestFile((await programFiles("")).speechModel, "sha256");
   const server = stack.use(newServer(coordinatorSettings(broker)));
   await server.start(false);

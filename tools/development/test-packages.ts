@@ -83,6 +83,9 @@ export const testPackages = {
 /** Folder of package.json and bun.lock with the clients for Node that tests run. */
 export const npmClients = join(compat, "npm");
 
+/** Folder of package.json and bun.lock with the schemas of KEDA's objects. */
+export const kedaSchemas = join(root, "test/deploy/keda");
+
 /** Installs all packages in another process until it is disposed of. A test that needs packages earlier waits for it. */
 export function installTestPackages(): Disposable {
   const command = [process.execPath, "--no-env-file", import.meta.path];
@@ -94,4 +97,5 @@ if (import.meta.main) {
   // The first error ends this: probably no registry can be reached. A test that lacks its packages says why.
   for (const packages of Object.values(testPackages)) await installPythonPackages(defaultCacheRoot(), packages);
   await installNpmPackages(defaultCacheRoot(), npmClients);
+  await installNpmPackages(defaultCacheRoot(), kedaSchemas);
 }

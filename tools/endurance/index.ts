@@ -16,6 +16,7 @@ import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
 import { load } from "./load.ts";
 import { partitions } from "./partitions.ts";
+import { pool } from "./pool.ts";
 import { type Part, type Row, row } from "./rows.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
   store: ["segments of 18 hours: built, stored, read in pages and exports", store],
   kills: ["server and worker killed 50 times while they process five recordings", kills],
   fleet: ["coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile", fleet],
+  pool: ["a pool of a fleet that grows from one worker to eight and shrinks again", pool],
   stuck: ["a stopped worker, idle and during a chunk", stuck],
   disk: ["recordings on a disk that fills up repeatedly", disk],
   "broken-disk": ["a disk that the kernel remounts read-only (needs root)", brokenDisk],

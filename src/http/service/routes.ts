@@ -13,6 +13,7 @@ import {
 } from "../api/openapi/index.ts";
 import { ApiError, unavailable } from "../shared/errors.ts";
 import { contextOf, heldBody } from "../shared/request-context.ts";
+import { type WantedWorkersAnswer, wantedWorkersSchema } from "../shared/wanted-workers.ts";
 
 export interface ServiceOptions {
   /** Returns the reason why the server can't accept work, as text for people; null if it can. */
@@ -24,6 +25,14 @@ export interface ServiceOptions {
   readonly metricsRemote: () => boolean;
   /** Returns the token with which other machines may read the metrics; null for none. */
   readonly metricsToken: () => string | null;
+  /** Returns how many workers the waiting audio needs; null if the server has no fleet. */
+  readonly wantedWorkers: () => {
+    readonly wanted: number;
+    readonly present: number;
+    readonly waitingAudioSeconds: number;
+    readonly laneSpeed: number;
+    readonly lanesOfWorker: number;
+  } | null;
   readonly limits: () => Settings["limits"];
   /** Returns the texts that name the authors of speech models, as far as a licence requires it. */
   readonly attributions: () => readonly string[];
@@ -33,8 +42,8 @@ export interface ServiceOptions {
 const immutable = { "Cache-Control": "public, max-age=31536000, immutable" };
 
 /**
- * Creates the routes outside the API's base path, none of which needs a key: health, metrics for Prometheus, and the
- * documentation. Only this machine may read the metrics unless the operator allows others, or gives them a token. A forwarded request never
+ * Creates the routes outside the API's base path, none of which needs a key: health, metrics for Prometheus, the number of
+ * workers that a fleet needs, and the documentation. Only this machine may read the metrics and that number unless the operator allows others, or gives them a token. A forwarded request never
  * counts as local, even if the proxy connects over loopback.
  */
 export function serviceRoutes({
@@ -43,8 +52,16 @@ export function serviceRoutes({
   metrics,
   metricsRemote,
   metricsToken,
+  wantedWorkers,
   ...described
 }: ServiceOptions) {
+  const requireReader = (request: Request) => {
+    if (metricsRemote() || contextOf(request).client.isLocal || hasToken(request, metricsToken())) return;
+    throw new ApiError(
+      "forbidden",
+      "Only this machine may read the metrics; the settings metrics.remote and metrics.token_file open them.",
+    );
+  };
   const documentOf = openApiText(described);
   const routes = new Elysia({ name: "service" })
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
@@ -61,14 +78,25 @@ export function serviceRoutes({
       { response: { 200: readySchema } },
     )
     .get("/metrics", async ({ request }) => {
-      if (!metricsRemote() && !contextOf(request).client.isLocal && !hasToken(request, metricsToken())) {
-        throw new ApiError(
-          "forbidden",
-          "Only this machine may read the metrics; the settings metrics.remote and metrics.token_file open them.",
-        );
-      }
+      requireReader(request);
       return answer(heldBody(request, await metrics.read()), metricsMediaType);
     })
+    .get(
+      "/fleet/workers",
+      ({ request }): WantedWorkersAnswer => {
+        requireReader(request);
+        const found = wantedWorkers();
+        if (found === null) throw new ApiError("not_found", "This server works alone; fleet.broker names no fleet.");
+        return {
+          wanted: found.wanted,
+          present: found.present,
+          waiting_audio_seconds: Math.round(found.waitingAudioSeconds),
+          lane_speed: found.laneSpeed,
+          lanes_of_worker: found.lanesOfWorker,
+        };
+      },
+      { response: { 200: wantedWorkersSchema } },
+    )
     .get("/openapi.json", ({ request }) => answer(heldBody(request, documentOf()), "application/json;charset=utf-8"))
     .get("/docs", () =>
       answer(page, "text/html; charset=utf-8", {

@@ -211,7 +211,7 @@ function originOf(url: URL | null, { scheme }: Client): string {
  * matter only when they fail.
  */
 function isProbe(url: URL | null, response: Response): boolean {
-  return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
+  return response.ok && ["/healthz", "/readyz", "/metrics", "/fleet/workers"].includes(url?.pathname ?? "");
 }
 
 /** Returns the error of a request whose target or host is not this server's; null for any other. */

@@ -23,10 +23,11 @@ beforeAll(async () => {
 
 const filesOf = (machine: string) => filesIn(path, machine);
 
-/** Creates the context of a machine of the fleet. @param days difference of the machine's clock */
+/** Creates the context of a machine of the fleet; a worker of a pool is called `POOL.INSTANCE`. @param days difference of the machine's clock */
 function contextFor(machine: string, url: string, { days = 0, files = filesOf(machine), workHere = true } = {}) {
+  const [name = "", pool = ""] = machine.split(".").toReversed();
   const flags = {
-    ...{ "fleet.broker": url, "fleet.machine": machine, "fleet.work_here": String(workHere) },
+    ...{ "fleet.broker": url, "fleet.machine": name, "fleet.pool": pool, "fleet.work_here": String(workHere) },
     ...{ "fleet.ca": files.ca, "fleet.certificate": files.certificate, "fleet.key": files.key },
   };
   return contextOf({ now: new Date(Date.now() + days * DAY).toISOString() }, { flags });
@@ -74,9 +75,9 @@ describe("the checks of a fleet", () => {
 describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
   let build = "";
   beforeAll(async () => {
-    build = (await fleetIdentity({ machine: "" })).build;
+    build = (await fleetIdentity({ machine: "", pool: "" })).build;
   });
-  const start = () => ScriptedFleet.start(program, ["w1", "w2"]);
+  const start = () => ScriptedFleet.start(program, ["w1", "w2"], ["gpu"]);
   const contextIn = (fleet: ScriptedFleet, machine: string, others: { workHere?: boolean; days?: number } = {}) =>
     contextFor(machine, fleet.broker.url, { files: fleet.filesOf(machine), ...others });
 
@@ -109,6 +110,20 @@ describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
     }
     const ahead = await all(contextIn(fleet, "w1", { days: 1 / 24 }));
     expect(ahead[2]).toMatch(/problem: this machine's clock is 3\d\d\d s ahead of the broker's → Synchronize/);
+  });
+
+  test.concurrent("report a worker of a pool, its certificate and, while no worker of the pool runs, how to start it", async () => {
+    await using fleet = await start();
+    await fleet.coordinator(false, { build });
+    const [certificate, , , none] = await all(contextIn(fleet, "gpu.a"));
+    expect(certificate).toStartWith("fleet.certificate ok: gpu.a, until");
+    expect(none).toMatch(/warning: no worker of the pool gpu is present.*→ Start the worker/);
+    await fleet.worker("gpu.a", undefined, { build });
+    let found = none;
+    while (found?.includes("warning") === true) found = (await all(contextIn(fleet, "gpu.a")))[3];
+    expect(found).toContain("ok: gpu.a: a coordinator of this build uses the broker");
+    const [old] = await all(contextIn(fleet, "gpu.a", { days: 720 }));
+    expect(old).toContain("--renew gpu.");
   });
 
   test.concurrent("report a fleet without workers, which is a problem only if the coordinator does no work", async () => {

@@ -93,7 +93,7 @@ const certificate: Check = {
     const summary = `${identity.machine}, until ${new Date(end).toISOString().slice(0, 10)}`;
     if (end - machine.now() > END_WARNING_DAYS * DAY_MILLISECONDS) return ok(summary);
     return warning(`the certificate of ${summary}, expires soon`, {
-      advice: `Renew it where the fleet's directory is, and copy the new folder here: transcribe fleet init --directory DIRECTORY --renew ${identity.machine}.`,
+      advice: `Renew it where the fleet's directory is, and copy the new folder here: transcribe fleet init --directory DIRECTORY --renew ${fleet.pool || identity.machine}.`,
     });
   },
 };
@@ -162,6 +162,17 @@ const machines: Check = {
     if (reached.status !== null) return findingOfWorkers(reached.status, context);
     if (reached.report instanceof Error) return unreachable;
     if (reached.report !== null) return ok(`${machine}: a coordinator of this build uses the broker`, `build ${build}`);
+    // The coordinator creates the stream of a pool when the first worker of the pool reports.
+    if (fleet.pool !== "") {
+      return warning(
+        `no worker of the pool ${fleet.pool} is present, or no coordinator of this build uses the broker`,
+        {
+          detail: [`this machine has version ${programVersion}, build ${build}`],
+          advice:
+            "Start the worker (transcribe worker), and run doctor again. If this remains, start the coordinator (transcribe serve), and install its version on this machine.",
+        },
+      );
+    }
     return problem("no coordinator of this build has used the broker since its start", {
       detail: [`this machine has version ${programVersion}, build ${build}`],
       advice:

@@ -4,6 +4,7 @@ import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
 import { editingOperations } from "../editing/operations.ts";
+import { wantedWorkersSchema } from "../../shared/wanted-workers.ts";
 import { furtherOperations, operations } from "../operations.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
 import { editingTexts } from "./editing-texts.ts";
@@ -267,6 +268,15 @@ export const servicePaths: OpenAPIV3.PathsObject = {
       schema: { type: "string" },
     },
     "Forbidden",
+  ),
+  "/fleet/workers": servicePath(
+    json(
+      "getFleetWorkers",
+      "Number of workers that the server's fleet needs, for this machine only unless the metrics are open to others",
+      wantedWorkersSchema,
+    ),
+    "Forbidden",
+    "NotFound",
   ),
   "/openapi.json": servicePath({
     operationId: "getOpenApi",
