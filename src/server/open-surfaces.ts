@@ -28,7 +28,8 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const { readiness } = queued;
   const intake = recordingIntake({ ...data, ...queued });
   queued.events.onEnded("waiting requests", () => intake.limits.serveWaiting());
-  const creator = transcriptionCreator({ ...data, intake });
+  const translationRefusal = (id: string) => data.speech.translationRefusal(id);
+  const creator = transcriptionCreator({ ...data, intake, translationRefusal });
   const folders = new FolderWatcher({
     ...data,
     ...queued,
@@ -80,6 +81,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     stopping: stopping.signal,
     address: settings.server,
     intake,
+    translationRefusal,
     creator,
     live,
     surfaces: [consoleSwitch],

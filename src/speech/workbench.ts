@@ -159,6 +159,18 @@ function createHandlers(
       }
       return { words: placeWords(words, chunk, spans, samples), languages };
     },
+    async translate({ area, chunk, model, encoder, ...params }, signal) {
+      const spans = transcribedSpans(chunk);
+      const samples = await readSpans(area.pcm, spans);
+      const { language, vocabulary = "" } = params;
+      const words = await loaded(models).use(
+        model,
+        signal,
+        (recognizer) => recognizer.translate(samples, { language, vocabulary, signal, threads }),
+        encoderAt(encoder),
+      );
+      return { words: placeWords(words, chunk, spans, samples) };
+    },
     async embedBlock({ area, block }) {
       await embedBlock(loaded(diarization), area, block);
       return {};

@@ -16,4 +16,5 @@ export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
 export { Transcript } from "./transcript.ts";
+export { type RecordingText, Translation } from "./translation.ts";
 export { placeWords } from "./word-times.ts";

@@ -7,6 +7,7 @@ import type { Corrected, Correcting, Correction } from "./correction.ts";
 import { type Comparison, compareRevision } from "./earlier-states.ts";
 import { changesAfter, type Editing, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
 import { readSpeakerNames, renameSpeakers } from "./speakers.ts";
+import type { RecordingText } from "./translation.ts";
 
 /** Number of segments that a page reads at once: a page may end after any of them, and each may take a megabyte. */
 const PAGE_ROWS = 20;
@@ -35,13 +36,17 @@ type Row = StoredSegment & { readonly words: string };
  * It reads on demand. Surfaces get it from the library, which checks who may see it. Speakers are positions in the order
  * of first appearance, unless a method says otherwise.
  */
-export class Transcript {
+export class Transcript implements RecordingText {
   readonly recording: Recording;
   readonly #store: Store;
 
   constructor(store: Store, recording: Recording) {
     this.#store = store;
     this.recording = recording;
+  }
+
+  get language(): string | null {
+    return this.recording.language;
   }
 
   /** Number of the latest revision; 0 if nobody has corrected the transcript. */

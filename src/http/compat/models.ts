@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Language } from "../../speech/index.ts";
-import { OpenAiError } from "./openai-error.ts";
+import { invalidParam, OpenAiError } from "./openai-error.ts";
 
 /** A model that a recording may use. */
 export interface UsableModel {
@@ -16,6 +16,8 @@ export interface CompatModels {
   installed(): readonly { readonly id: string; readonly createdAt: number }[];
   /** Returns an installed model. */
   find(id: string): UsableModel | null;
+  /** Returns why a model cannot translate, with the models that can; null if it can. */
+  translationRefusal(id: string): string | null;
 }
 
 export const modelSchema = Type.Object(
@@ -68,13 +70,33 @@ export function modelFor(models: CompatModels, name: string, param = "model"): U
   return model;
 }
 
+/**
+ * Returns the model for a recording that is translated. An unknown name is 400 here: Nextcloud checks with such a request
+ * whether a server translates, and takes 404 for a server that does not.
+ * @param param the field that names it
+ * @throws {OpenAiError} 400 for a name that means none, and for a model that cannot translate
+ */
+export function translatorFor(models: CompatModels, name: string, param = "model"): UsableModel {
+  const model = models.find(name) ?? (isAlias(name) ? models.current() : null);
+  if (model === null) throw unknownModel(param, 400);
+  requireTranslator(models, model, param);
+  return model;
+}
+
+/** @throws {OpenAiError} 400 under `param` for a model that cannot translate */
+export function requireTranslator(models: CompatModels, { id }: UsableModel, param: string): void {
+  const refusal = models.translationRefusal(id);
+  if (refusal !== null) throw invalidParam(param, refusal);
+}
+
 function toModel(id: string, createdAt: number) {
   const created = Math.max(0, Math.floor(createdAt / 1000));
   return { id, object: "model" as const, created, owned_by: "transcribe" };
 }
 
-function unknownModel(param = "model"): OpenAiError {
+function unknownModel(param = "model", status = 404): OpenAiError {
   return new OpenAiError("not_found", "This model is not installed; GET /v1/models lists the models.", {
+    status,
     param,
     code: "model_not_found",
   });
