@@ -1,9 +1,16 @@
 import { Type } from "@sinclair/typebox";
-import { type Checkpoints, type Recordings } from "../recordings/index.ts";
+import type { Checkpoints, Recordings } from "../recordings/index.ts";
 import { type PackedSegment, packSegment } from "../segments/index.ts";
 import { canTranslate, type Language } from "../speech/index.ts";
 import { joinTerms } from "../text/index.ts";
-import { type Chunk, type EngineWord, sharedSeconds, transcribedSpans, type Turn, wordSchema } from "../timeline/index.ts";
+import {
+  type Chunk,
+  type EngineWord,
+  sharedSeconds,
+  type Turn,
+  transcribedSpans,
+  wordSchema,
+} from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import { buildSegments } from "./build-segments.ts";
 import type { SpeechPart } from "./language.ts";

@@ -17,7 +17,9 @@ type NewRecording = Pick<
   Recording,
   "id" | "accountId" | "workspaceId" | "pinnedLanguage" | "sourceName" | "sourceUrl" | "sizeBytes"
 > &
-  Partial<Pick<Recording, "prompt" | "minSpeakers" | "maxSpeakers" | "isTranslated" | "isTransient">> & { speechModel: string };
+  Partial<Pick<Recording, "prompt" | "minSpeakers" | "maxSpeakers" | "isTranslated" | "isTransient">> & {
+    speechModel: string;
+  };
 
 /**
  * The records of all recordings. Their states change only through the named transitions here. Each is one statement

@@ -47,9 +47,9 @@ export class Translation implements RecordingText {
 
   /**
    * Yields the segments from an index on, in order, for a page that may end after any of them.
-   * @param hasWords whether they have their words
+   * @param hasWords whether they have their words; false by default
    */
-  *segmentsFrom(index: number, hasWords: boolean): Generator<StoredSegment & Partial<SegmentWithWords>> {
+  *segmentsFrom(index: number, hasWords = false): Generator<StoredSegment & Partial<SegmentWithWords>> {
     for (const { words, ...segment } of this.#from(index)) yield hasWords ? { ...segment, words } : segment;
   }
 
@@ -108,11 +108,7 @@ function toSpan(row: { readonly startMilliseconds: number; readonly endMilliseco
  * Returns the speaker who speaks most of the time of a span; undefined if nobody does.
  * @param preferred the one to return where several speak as long, such as two people at once
  */
-function speakerAt(
-  span: Span,
-  overlapping: readonly SpokenSpan[],
-  preferred: number | undefined,
-): number | undefined {
+function speakerAt(span: Span, overlapping: readonly SpokenSpan[], preferred: number | undefined): number | undefined {
   const seconds = new Map<number, number>();
   for (const { speaker, ...own } of overlapping) {
     seconds.set(speaker, (seconds.get(speaker) ?? 0) + sharedSeconds(own, span));

@@ -20,7 +20,16 @@ import {
 
 /** Tables with one or more rows for each recording. */
 const growing = [
-  ...["recordings", "segments", "corrected_segments", "revisions", "kept_answers", "creates", "audio_usage"],
+  ...[
+    "recordings",
+    "segments",
+    "corrected_segments",
+    "translated_segments",
+    "revisions",
+    "kept_answers",
+    "creates",
+    "audio_usage",
+  ],
   ...["live_sessions", "live_segments"],
 ];
 

@@ -93,7 +93,10 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const transcript =
       text === "translation" ? library.translation(viewer, recording) : library.transcript(viewer, recording);
     const names = layout.speakers === "names" ? [...transcript.speakerNames()] : [];
-    const headers = { ETag: entityTag(recording, format, [layout, names, ...(text === undefined ? [] : [text])]), "Cache-Control": "private, no-cache" };
+    const headers = {
+      ETag: entityTag(recording, format, [layout, names, ...(text === undefined ? [] : [text])]),
+      "Cache-Control": "private, no-cache",
+    };
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }

@@ -171,10 +171,7 @@ interface AsrDetails {
 }
 
 /** Yields the JSON of whisper-asr-webservice: Whisper's segments, on request with their words and speakers. */
-export async function* renderAsrJson(
-  transcript: Transcript,
-  { spoken, hasWords, hasSpeakers }: AsrDetails,
-): Parts {
+export async function* renderAsrJson(transcript: Transcript, { spoken, hasWords, hasSpeakers }: AsrDetails): Parts {
   yield '{"text":';
   yield* quotedText(transcript);
   yield ',"segments":';

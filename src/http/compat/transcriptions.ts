@@ -140,8 +140,7 @@ export class OpenAiTranscriptions {
     const { id } = await created;
     const sendDelta = (delta: string) => sink.send({ type: "transcript.text.delta", delta });
     // A translation begins when the whole transcript is known, so its text is sent at the end.
-    const endDeltas =
-      order.task === "translate" ? () => false : followText(this.#services.events, id, sendDelta);
+    const endDeltas = order.task === "translate" ? () => false : followText(this.#services.events, id, sendDelta);
     let recording: Recording;
     let hasDeltas = false;
     try {

@@ -176,12 +176,7 @@ export class WaitingTranscripts {
   }
 
   /** Returns an answer with a transcript or a translation in a text format. */
-  sendAs(
-    format: "srt" | "vtt" | "tsv",
-    request: Request,
-    of: EndedOrder,
-    headers: AnswerHeaders,
-  ): Promise<Response> {
+  sendAs(format: "srt" | "vtt" | "tsv", request: Request, of: EndedOrder, headers: AnswerHeaders): Promise<Response> {
     const { exports } = this.#services;
     const owner = of.recording.accountId;
     const transcript = this.#textOf(of);

@@ -84,7 +84,8 @@ const catalogue = {
   },
   translation_not_found: {
     status: 404,
-    meaning: "The recording has no translation: it was not created with `task=translate`, or was processed again without.",
+    meaning:
+      "The recording has no translation: it was not created with `task=translate`, or was processed again without.",
     advice: fixRequest,
     message: "This transcription has no translation: it was not created with task=translate.",
   },
