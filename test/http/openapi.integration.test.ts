@@ -62,6 +62,7 @@ const everywhere = {
   500: ["internal_error"],
 };
 const missing = { 404: ["not_found"] };
+const untranslated = { 404: ["not_found", "translation_not_found"] };
 const invalid = { 422: ["validation_failed"] };
 const unready = { 409: ["transcription_is_not_ready"] };
 
@@ -100,7 +101,11 @@ const contract: Record<string, { success: string[]; errors: Record<string, strin
 const beyond: typeof contract = {
   "GET /transcriptions/{id}/exports/{format}": {
     success: ["200", "304"],
-    errors: { 403: ofRecording, ...missing, ...unready, ...invalid },
+    errors: { 403: ofRecording, ...untranslated, ...unready, ...invalid },
+  },
+  "GET /transcriptions/{id}/translation": {
+    success: ["200"],
+    errors: { 403: ofRecording, ...untranslated, ...unready, ...invalid },
   },
 };
 

@@ -97,11 +97,11 @@ test("after an interruption, only the missing chunks are translated", async () =
 
 test("the words of a translation belong to the speakers of the transcript at their times", async () => {
   const stored = storedRecording();
-  const words = ["Good", "day.", "And", "to", "you."].map((text, index) => word(text, index * 2));
+  const words = ["Good", "day.", "And", "to", "you."].map((text, index) => word(text, index * 0.7));
   stored.checkpoints.write("translate", 0, Type.Any(), { words });
   const spoken = (index: number, startSeconds: number, endSeconds: number) =>
     packSegment({ index, startSeconds, endSeconds, speaker: index, text: "x", words: [] });
-  const transcript = [spoken(0, 0, 3.8), spoken(1, 3.9, 9)];
+  const transcript = [spoken(0, 0, 1.3), spoken(1, 1.35, 4)];
   const segments = await translatedSegments(stepContext(stored), [chunkAt(0)], transcript);
   expect(segments.map(({ speaker, text }) => [speaker, text])).toEqual([
     [0, "Good day."],

@@ -92,12 +92,15 @@ describe("the translation of a recording that is processed again", () => {
     recordings.rows.addTranslation(created, [packSegment(said("two", 1, 0)), packSegment(said("three", 2, 1))]);
     expect(translated()).toEqual([false, []]);
     complete(created, other);
-    expect(translated()).toEqual([true, ["1 two", "0 three"]]);
+    expect(translated()).toEqual([true, ["0 two", "1 three"]]);
+    // Their numbers are those of the speakers of before, who appear in another order now.
+    const stored = store.select({ speaker: tables.translatedSegments.speaker }).from(tables.translatedSegments).all();
+    expect(stored.map(({ speaker }) => speaker)).toEqual([1, 0]);
     const again = rerun(undefined);
     recordings.claim(again);
     recordings.rows.addTranslation(again, [packSegment(said("only", 1, 0))]);
     complete(again, other);
-    expect(translated()).toEqual([true, ["1 only"]]);
+    expect(translated()).toEqual([true, ["0 only"]]);
   });
 
   test("is removed if the model of the rerun cannot translate", () => {
