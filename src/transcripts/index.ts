@@ -15,6 +15,6 @@ export type { Comparison } from "./earlier-states.ts";
 export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
-export { Transcript } from "./transcript.ts";
-export { type RecordingText, Translation } from "./translation.ts";
+export { type RecordingText, Transcript } from "./transcript.ts";
+export { Translation } from "./translation.ts";
 export { placeWords } from "./word-times.ts";

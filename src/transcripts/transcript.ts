@@ -7,7 +7,6 @@ import type { Corrected, Correcting, Correction } from "./correction.ts";
 import { type Comparison, compareRevision } from "./earlier-states.ts";
 import { changesAfter, type Editing, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
 import { readSpeakerNames, renameSpeakers } from "./speakers.ts";
-import type { RecordingText } from "./translation.ts";
 
 /** Number of segments that a page reads at once: a page may end after any of them, and each may take a megabyte. */
 const PAGE_ROWS = 20;
@@ -30,6 +29,19 @@ interface Latest {
 
 /** A segment whose words are still JSON. */
 type Row = StoredSegment & { readonly words: string };
+
+/** A text of a recording with times and speakers, as exports and answers read it. */
+export interface RecordingText {
+  readonly recording: Recording;
+  /** ISO 639; null if no speech was found and none was given. */
+  readonly language: string | null;
+  /** Returns all segments with their words, in order. */
+  allSegments(): Generator<SegmentWithWords>;
+  /** Returns the numbers of all speakers, in order of first appearance. */
+  speakerNumbers(): readonly number[];
+  /** Returns the names of the speakers that have one, by their positions in that order. */
+  speakerNames(): Map<number, string>;
+}
 
 /**
  * The latest transcript of a recording, with the corrections of people; it is empty unless the recording has completed.

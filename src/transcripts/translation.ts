@@ -1,33 +1,12 @@
 import { and, asc, eq, gte } from "drizzle-orm";
 import { type Recording, type Store, tables } from "../database/index.ts";
 import type { SegmentWithWords, StoredSegment } from "../segments/index.ts";
-import { OverlapFinder, type Span, sharedSeconds } from "../timeline/index.ts";
-import { Transcript } from "./transcript.ts";
+import { type RecordingText, Transcript } from "./transcript.ts";
 
 /** Number of rows that are read at once: a page may end after any of them, and each may take a megabyte. */
 const ROWS_AT_ONCE = 20;
 /** More rows than a transcript has: 18 hours of its texts take 25 ms and 15 MB. */
 const ALL_ROWS = 2 ** 21;
-const MILLISECONDS = 1000;
-
-/** A text of a recording with times and speakers, as exports and answers read it. */
-export interface RecordingText {
-  readonly recording: Recording;
-  /** ISO 639; null if no speech was found and none was given. */
-  readonly language: string | null;
-  /** Returns all segments with their words, in order. */
-  allSegments(): Generator<SegmentWithWords>;
-  /** Returns the numbers of all speakers, in order of first appearance. */
-  speakerNumbers(): readonly number[];
-  /** Returns the names of the speakers that have one, by their positions in that order. */
-  speakerNames(): Map<number, string>;
-}
-
-/** A part of the transcript that one speaker speaks. */
-interface SpokenSpan extends Span {
-  /** Position in the order of first appearance. */
-  readonly speaker: number;
-}
 
 /**
  * The translation of a recording to English. Its segments have the speakers that the latest transcript has at their
@@ -86,34 +65,43 @@ export class Translation implements RecordingText {
 
   /** Returns a function that finds the speaker of one translated segment after the other. */
   #speakers(): (row: typeof tables.translatedSegments.$inferSelect) => number {
-    const segments = this.#transcript.segments(0, ALL_ROWS);
-    const spoken: SpokenSpan[] = segments.map((each) => ({ ...toSpan(each), speaker: each.speaker }));
+    const spoken = this.#transcript.segments(0, ALL_ROWS);
     const positions = new Map(this.speakerNumbers().map((number, position) => [number, position]));
-    const finder = new OverlapFinder(spoken);
+    let next = 0;
+    let near: StoredSegment[] = [];
     let last = 0;
     return (row) => {
-      const span = toSpan(row);
+      for (; ; next++) {
+        const segment = spoken[next];
+        if (segment === undefined || segment.startMilliseconds >= row.endMilliseconds) break;
+        near.push(segment);
+      }
+      near = near.filter((segment) => segment.endMilliseconds > row.startMilliseconds);
       const recognized = positions.get(row.speaker);
-      last = speakerAt(span, finder.overlapping(span), recognized) ?? recognized ?? last;
+      last = speakerAt(row, near, recognized) ?? recognized ?? last;
       return last;
     };
   }
 }
 
-function toSpan(row: { readonly startMilliseconds: number; readonly endMilliseconds: number }): Span {
-  return { startSeconds: row.startMilliseconds / MILLISECONDS, endSeconds: row.endMilliseconds / MILLISECONDS };
-}
+type Span = Pick<StoredSegment, "startMilliseconds" | "endMilliseconds">;
 
 /**
  * Returns the speaker who speaks most of the time of a span; undefined if nobody does.
  * @param preferred the one to return where several speak as long, such as two people at once
  */
-function speakerAt(span: Span, overlapping: readonly SpokenSpan[], preferred: number | undefined): number | undefined {
-  const seconds = new Map<number, number>();
-  for (const { speaker, ...own } of overlapping) {
-    seconds.set(speaker, (seconds.get(speaker) ?? 0) + sharedSeconds(own, span));
+function speakerAt(
+  { startMilliseconds, endMilliseconds }: Span,
+  near: readonly StoredSegment[],
+  preferred: number | undefined,
+): number | undefined {
+  const spoken = new Map<number, number>();
+  for (const { speaker, ...own } of near) {
+    const from = Math.max(startMilliseconds, own.startMilliseconds);
+    const shared = Math.max(0, Math.min(endMilliseconds, own.endMilliseconds) - from);
+    spoken.set(speaker, (spoken.get(speaker) ?? 0) + shared);
   }
-  const longest = Math.max(...seconds.values());
-  const speakers = [...seconds].filter(([, each]) => each === longest).map(([speaker]) => speaker);
+  const longest = Math.max(...spoken.values());
+  const speakers = [...spoken].filter(([, each]) => each === longest).map(([speaker]) => speaker);
   return speakers.find((speaker) => speaker === preferred) ?? speakers[0];
 }

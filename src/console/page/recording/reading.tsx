@@ -106,29 +106,32 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
           {mayChange && <Keys summary={texts.editingKeys} list={texts.editingKeyList} />}
           {children}
         </Sidebar>
-        {isTranslation && <Translation {...{ recording, playback }} />}
-        <div class="transcript-column" hidden={isTranslation}>
-          <div class="find-row">
-            <FindBar finder={finder} field={findField} />
-            {mayChange && (
-              <>
-                <Button text={strings.replace.open} onClick={() => setReplacing(true)} />
-                <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
-              </>
+        {isTranslation ? (
+          <Translation {...{ recording, playback }} />
+        ) : (
+          <div class="transcript-column">
+            <div class="find-row">
+              <FindBar finder={finder} field={findField} />
+              {mayChange && (
+                <>
+                  <Button text={strings.replace.open} onClick={() => setReplacing(true)} />
+                  <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
+                </>
+              )}
+              <EditingNotices corrections={corrections} data={data} />
+            </div>
+            {isReplacing && (
+              <ReplaceDialog {...{ recording, corrections }} find={finder.words} onClose={() => setReplacing(false)} />
             )}
-            <EditingNotices corrections={corrections} data={data} />
+            {outline !== null && (
+              <Transcript
+                {...{ recording, data, outline, corrections, playback, showsDoubt, actions }}
+                found={finder.marks}
+                match={finder.match}
+              />
+            )}
           </div>
-          {isReplacing && (
-            <ReplaceDialog {...{ recording, corrections }} find={finder.words} onClose={() => setReplacing(false)} />
-          )}
-          {outline !== null && (
-            <Transcript
-              {...{ recording, data, outline, corrections, playback, showsDoubt, actions }}
-              found={finder.marks}
-              match={finder.match}
-            />
-          )}
-        </div>
+        )}
       </div>
       {outline !== null && <Player {...{ recording, playback, outline }} onSeek={() => actions.current?.follow()} />}
     </>
