@@ -71,8 +71,6 @@ export const operations = {
       encoder,
       /** The spoken language, by the model's code. */
       language: Type.String(),
-      /** Names and terms to expect. */
-      vocabulary: Type.Optional(Type.String()),
     }),
     Type.Object({ words: Type.Array(wordSchema) }),
   ),

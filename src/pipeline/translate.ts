@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import type { Checkpoints, Recordings } from "../recordings/index.ts";
 import { type PackedSegment, packSegment } from "../segments/index.ts";
 import { canTranslate, type Language } from "../speech/index.ts";
-import { joinTerms } from "../text/index.ts";
 import {
   type Chunk,
   type EngineWord,
@@ -56,13 +55,11 @@ export async function translate(
   chunks: readonly Chunk[],
   { model, partsOf }: TranslationPlan,
 ): Promise<object> {
-  const { area, signal, checkpoints, engine, recording } = context;
+  const { area, signal, checkpoints, engine } = context;
   if (chunks.length === 0) return {};
-  const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
   const how = {
     ...{ area, model: model.path },
     ...(model.encoder === null ? {} : { encoder: model.encoder }),
-    ...(vocabulary === "" ? {} : { vocabulary }),
   };
   const translatePart = async ({ chunk, language }: SpeechPart) => {
     const { words } = await engine.run("translate", { ...how, chunk, language: language.modelCode }, signal);

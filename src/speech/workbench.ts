@@ -159,14 +159,13 @@ function createHandlers(
       }
       return { words: placeWords(words, chunk, spans, samples), languages };
     },
-    async translate({ area, chunk, model, encoder, ...params }, signal) {
+    async translate({ area, chunk, model, encoder, language }, signal) {
       const spans = transcribedSpans(chunk);
       const samples = await readSpans(area.pcm, spans);
-      const { language, vocabulary = "" } = params;
       const words = await loaded(models).use(
         model,
         signal,
-        (recognizer) => recognizer.translate(samples, { language, vocabulary, signal, threads }),
+        (recognizer) => recognizer.translate(samples, { language, signal, threads }),
         encoderAt(encoder),
       );
       return { words: placeWords(words, chunk, spans, samples) };

@@ -136,7 +136,7 @@ export interface RecognizedWords {
   readonly language?: string;
 }
 
-export type TranslationOptions = Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal">;
+export type TranslationOptions = Pick<ChunkOptions, "language" | "threads" | "signal">;
 
 export type LiveOptions = Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal">;
 

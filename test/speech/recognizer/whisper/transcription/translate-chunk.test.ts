@@ -16,17 +16,17 @@ async function translated(...answers: WhisperSegment[][]) {
     if (segments === undefined) throw new Error("a call too many");
     return { aborted: false, segments };
   };
-  const options = { language: "de", threads: 1, vocabulary: "Leverrier", signal };
+  const options = { language: "de", threads: 1, signal };
   return { text: textOf([...(await translateChunk({ transcribe }, samples, options))]), calls };
 }
 
-test("a chunk is translated once, with its spoken language and the names to expect", async () => {
+test("a chunk is translated once, with its spoken language", async () => {
   // A translation is less probable than a transcript, and does not fill the time of its speech.
   const { text, calls } = await translated([segmentOf(spread("It rains, and nobody minds.", 0.5, 4, 0.2))]);
   expect(text).toBe("It rains, and nobody minds.");
   expect(calls).toEqual([
     {
-      ...{ language: "de", threads: 1, initialPrompt: "Leverrier.", translate: true },
+      ...{ language: "de", threads: 1, translate: true },
       ...{ beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 },
     },
   ]);
@@ -48,7 +48,7 @@ test("copies for which there is no time, and text without a letter, are removed"
 });
 
 test("an abort ends the translation", async () => {
-  const options = { language: "de", threads: 1, vocabulary: "", signal: AbortSignal.abort(new Error("stopped")) };
+  const options = { language: "de", threads: 1, signal: AbortSignal.abort(new Error("stopped")) };
   const transcribe = async () => ({ aborted: false, segments: [] });
   await expect(translateChunk({ transcribe }, samples, options)).rejects.toThrow("stopped");
   const aborted = async () => ({ aborted: true, segments: [] });
