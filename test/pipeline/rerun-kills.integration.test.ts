@@ -50,7 +50,7 @@ function fill(path: string): string {
   const account = createAccount(store, "acme", { actor: "operator", now: Date.now() });
   store.update(tables.accounts).set({ voices: true }).run();
   const { id } = recordings.create({ ...newRecording(Bun.randomUUIDv7(), account.id), isTranslated: true });
-  writeFileSync(directory.audio.pathOf(id), "audio");
+  writeFileSync(directory.localAudio.pathOf(id), "audio");
   recordings.claim(id);
   const old = { index: 0, startSeconds: 0, endSeconds: 9, speaker: 0, text: "old", words: [] };
   recordings.rows.addTranslation(id, [packSegment(old)]);
