@@ -135,6 +135,7 @@ async function useAll(server: ApiServer): Promise<void> {
       rows.constructor,
       {
         addSegments: () => rows.addSegments(server.enterProcessing(account.id), [segment]),
+        addTranslation: () => rows.addTranslation(server.enterProcessing(account.id), [segment]),
         removeSegments: () => rows.removeSegments(enter(), 5),
         removeWork: () => rows.removeWork(server.enterFailed(account.id), 5),
         countPart: () => rows.countPart(worked, "north"),

@@ -43,8 +43,8 @@ describe.if(ready)("a recording that is translated", () => {
       const client = server.client("translation");
       expect(await client.waitUntilEnded(id, 100)).toMatchObject({ status: "completed", language: "de" });
       const translation = await translationOf(client, id);
-      expect(textOf(await client.segments(id))).toMatch(/Höhle.*Mekka.*Dinosaurier/);
-      expect(textOf(translation)).toMatch(/cave.*mountain.*Mecca.*world/);
+      expect(textOf(await client.segments(id))).toMatch(/Mekka.*Dinosaurier/);
+      expect(textOf(translation)).toMatch(/mountains north of Mecca.*world/);
       expect(textOf(translation)).not.toMatch(/\b(?:und|der|die|ist)\b/);
       expect(translation.every(({ start, end, speaker }) => start < end && /^[A-Z]$/.test(speaker))).toBe(true);
       const words = translation.flatMap((segment) => segment.words ?? []);
