@@ -121,7 +121,10 @@ function removeTransientRows(copy: Database): void {
   // Receivers got these events since, or they came with the backup.
   if (hasTable(copy, "webhook_deliveries")) copy.run("DELETE FROM webhook_deliveries");
   // Segments of recordings that were not completed yet.
-  copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
+  for (const table of ["segments", "translated_segments"]) {
+    if (!hasTable(copy, table)) continue;
+    copy.run(`DELETE FROM ${table} WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')`);
+  }
   // A path of another machine, or of a file that came with the backup, is no model here. The current model replaces it.
   if (hasTable(copy, "chosen_models"))
     copy.run(

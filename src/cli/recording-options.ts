@@ -7,6 +7,8 @@ import { languageCode } from "./parse-option.ts";
 /** Facts about recordings that a command passes on. */
 export interface RecordingOptions {
   readonly language?: string;
+  /** Whether the speech is translated to English. */
+  readonly translate?: true;
   readonly prompt?: string;
   readonly speakers?: string;
   readonly minSpeakers?: string;
@@ -17,6 +19,7 @@ export interface RecordingOptions {
 export function addRecordingOptions(command: Command): Command {
   return command
     .option("--language <code>", "ISO code of the spoken language (default: detected)", languageCode)
+    .option("--translate", "translate to English; what is printed or written is the translation")
     .option("--prompt <text>", "names and terms that occur, separated by commas")
     .option("--speakers <number>", `exact number of speakers, 1 to ${MAX_SPEAKERS} (default: detected)`)
     .option("--min-speakers <number>", "minimum number of speakers")
@@ -34,14 +37,18 @@ export function hintsOf(options: RecordingOptions): Hints {
   }
 }
 
-/** The language and the hints of a create. */
+/** The language, the task and the hints of a create. */
 export type RecordingHints = Omit<TranscriptionForm, "file" | "url">;
 
-/** Returns the language and the hints in a command's options for a create. @throws {UsageError} when one is not valid */
+/**
+ * Returns the language, the task and the hints in a command's options for a create.
+ * @throws {UsageError} when one is not valid
+ */
 export function createHints(options: RecordingOptions): RecordingHints {
   hintsOf(options);
-  const { language, prompt, speakers, minSpeakers, maxSpeakers } = options;
+  const { language, translate, prompt, speakers, minSpeakers, maxSpeakers } = options;
+  const task = translate === true ? "translate" : undefined;
   const count = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const [min_speakers, max_speakers] = [count(minSpeakers), count(maxSpeakers)];
-  return { language, prompt, speakers: count(speakers), min_speakers, max_speakers };
+  return { language, task, prompt, speakers: count(speakers), min_speakers, max_speakers };
 }

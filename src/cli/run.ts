@@ -162,6 +162,7 @@ async function transcribe(
     const path = await pathForProgram(input, pipeline.directory, signal);
     const transcript = await pipeline.transcribe({
       ...{ path, name, shown, language: options.language, hints: hintsOf(options), signal },
+      isTranslated: options.translate === true,
       onProgress: (step, percent) => row.show(progressText(step), percent),
     });
     const { recording, segments } = transcript;

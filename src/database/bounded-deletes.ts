@@ -9,6 +9,7 @@ import type {
   revisions,
   segments,
   speakerVoices,
+  translatedSegments,
   webhookDeliveries,
 } from "./schema.ts";
 
@@ -16,6 +17,7 @@ import type {
 type LongTable =
   | typeof segments
   | typeof correctedSegments
+  | typeof translatedSegments
   | typeof revisions
   | typeof checkpoints
   | typeof audioUsage

@@ -27,6 +27,7 @@ import uncertainSpeakers from "./migrations/0022-uncertain-speakers.sql" with { 
 import live from "./migrations/0023-live.sql" with { type: "text" };
 import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 import tags from "./migrations/0025-tags.sql" with { type: "text" };
+import translations from "./migrations/0026-translations.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -63,6 +64,7 @@ const migrations: readonly Migration[] = [
   { name: "0023-live", sql: live },
   { name: "0024-webhooks", sql: webhooks },
   { name: "0025-tags", sql: tags },
+  { name: "0026-translations", sql: translations },
 ];
 
 /** Names of all migrations, in order. */

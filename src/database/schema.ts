@@ -109,6 +109,8 @@ export const recordings = sqliteTable("recordings", {
   /** Bounds of the number of its speakers, which are equal if the number is given exactly; null for none. */
   minSpeakers: integer(),
   maxSpeakers: integer(),
+  /** Whether its speech is translated to English as well. */
+  isTranslated: integer({ mode: "boolean" }).notNull().default(false),
   /**
    * Whether nothing of the recording is kept after it has ended: a client waits for its transcript, or it is a rerun.
    * Lists leave it out.
@@ -233,8 +235,8 @@ export const checkpoints = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.step, table.part] })],
 );
 
-/** Returns the columns of a segment, recognized or corrected. */
-const segmentColumns = () => ({
+/** Returns the columns that all kinds of segments have. */
+const textColumns = () => ({
   recordingId: recordingReference(),
   index: integer().notNull(),
   startMilliseconds: integer().notNull(),
@@ -247,11 +249,21 @@ const segmentColumns = () => ({
   text: text().notNull(),
   /** JSON array of words, see StoredWord in segments/segments.ts. */
   words: text().notNull(),
+});
+
+/** Returns the columns of a segment, recognized or corrected. */
+const segmentColumns = () => ({
+  ...textColumns(),
   /** Whether the voice may be another speaker's; false once a person has set or confirmed the speaker. */
   isSpeakerUncertain: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 export const segments = sqliteTable("segments", segmentColumns(), (table) => [
+  primaryKey({ columns: [table.recordingId, table.index] }),
+]);
+
+/** The translations of recordings to English; `speaker` is the number of the speaker of the recognized segment. */
+export const translatedSegments = sqliteTable("translated_segments", textColumns(), (table) => [
   primaryKey({ columns: [table.recordingId, table.index] }),
 ]);
 

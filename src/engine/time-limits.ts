@@ -32,6 +32,7 @@ const kinds: { readonly [N in OperationName]: PaceKind<N> } = {
   planChunks: { audioSeconds: wholeRecording, firstPace: 0.01 },
   detectLanguage: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
   transcribe: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
+  translate: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
   embedBlock: { audioSeconds: () => BLOCK_SECONDS, firstPace: 0.5 },
   clusterSpeakers: { audioSeconds: wholeRecording, firstPace: 0.01 },
   embedSentences: { audioSeconds: allSpans, firstPace: 1 },

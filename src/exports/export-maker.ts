@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DiskSpace } from "../disk/index.ts";
 import type { DataDirectory } from "../storage/index.ts";
-import type { Transcript } from "../transcripts/index.ts";
+import type { RecordingText } from "../transcripts/index.ts";
 import type { ExportLayout } from "./document.ts";
 import { ExportQueue } from "./export-queue.ts";
 import { type ExportOptions, type ExportResult, exportTranscript, writeText } from "./export-transcript.ts";
@@ -14,11 +14,11 @@ interface MakerServices {
   readonly diskSpace: Pick<DiskSpace, "reserve">;
 }
 
-/** An export of a transcript. */
+/** An export of a transcript or a translation. */
 export interface WantedExport {
   /** The account for which it is made, or a name that is no account's id. Owners are served in round robin. */
   readonly owner: string;
-  readonly transcript: Transcript;
+  readonly transcript: RecordingText;
   readonly format: ExportFormat;
   /** Whether the names of speakers that have one replace their letters. */
   readonly hasNames?: boolean;

@@ -101,6 +101,7 @@ export const workSchema = Type.Object({
         "detectBlock",
         "detectLanguage",
         "transcribe",
+        "translate",
         "embedBlock",
         "embedSentences",
         "transcribeLive",

@@ -102,8 +102,8 @@ export async function acceptResult(
   if (!Value.Check(operations[operation].result, outcome.result)) {
     throw new MessageError(`the result of ${operation} does not match its schema`);
   }
-  const hasWords = operation === "transcribe" || operation === "transcribeLive";
-  if (hasWords && !isWithinRecording(outcome.result as Result<"transcribe" | "transcribeLive">, params)) {
+  const hasWords = operation === "transcribe" || operation === "translate" || operation === "transcribeLive";
+  if (hasWords && !isWithinRecording(outcome.result as Pick<Result<"transcribe">, "words">, params)) {
     throw new MessageError(`the result of ${operation} has words outside the recording`);
   }
   const { outputs } = dataOf(operation, params);

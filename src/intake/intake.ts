@@ -26,6 +26,8 @@ export interface Submission {
   readonly source: Source;
   readonly pinnedLanguage: string | null;
   readonly hints: Hints;
+  /** Whether the speech is translated to English as well; false by default. */
+  readonly isTranslated?: boolean;
   /** Id or absolute path of the speech model. */
   readonly speechModel: string;
   /** Whether a client waits for the transcript, after which nothing of the recording is kept; false by default. */
@@ -78,7 +80,7 @@ export class RecordingIntake {
    */
   create(
     { account, workspaceId, requireAccess }: Sender,
-    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
+    { source, pinnedLanguage, hints, isTranslated = false, speechModel, isTransient = false }: Submission,
     { place, also = () => {}, onCreated = () => {}, isCounted = false }: Creation,
   ): Promise<Recording> {
     const { library, usage, queue, now } = this.#services;
@@ -88,6 +90,7 @@ export class RecordingIntake {
         workspaceId,
         pinnedLanguage,
         ...hints,
+        isTranslated,
         speechModel,
         isTransient,
         ...sourceColumns(source),

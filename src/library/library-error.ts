@@ -24,6 +24,8 @@ export type Refusal =
   | { readonly kind: "still_open"; readonly status: Status }
   /** The recording is queued, processing or failed, and has no transcript. */
   | { readonly kind: "not_completed"; readonly status: Status }
+  /** The recording was not translated. */
+  | { readonly kind: "not_translated" }
   /** The correction of a transcript does not fit what the transcript is now. */
   | { readonly kind: "not_corrected"; readonly reason: CorrectionRefusal }
   /** The recording can't be processed again now. */

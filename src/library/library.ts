@@ -13,6 +13,7 @@ import {
   type EarlierState,
   type Edit,
   Transcript,
+  Translation,
 } from "../transcripts/index.ts";
 import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
@@ -154,6 +155,18 @@ export class Library {
     const { status } = recording;
     if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
     return this.transcriptOf(viewer, recording);
+  }
+
+  /**
+   * Returns the translation of a completed recording.
+   * @throws {LibraryError} as `require`; `not_completed`, `not_translated`
+   */
+  translation(viewer: Viewer, recording: Recording): Translation {
+    const { status, isTranslated } = recording;
+    requireAccess(viewer, recording);
+    if (!isTranslated) throw new LibraryError({ kind: "not_translated" });
+    if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
+    return new Translation(this.#services.store, recording);
   }
 
   /**

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import type { Settings } from "../config/index.ts";
 import { type Store, tables } from "../database/index.ts";
 import { digestFile, type ProgramFiles, renewal } from "../program/index.ts";
-import { familyOf, type Language, readModelLanguages } from "../speech/index.ts";
+import { canTranslate, familyOf, type Language, readModelLanguages } from "../speech/index.ts";
 import type { DataPaths } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { builtInSpeechModel, findModel, modelIdSchema, productCatalogue } from "./catalogue.ts";
@@ -177,6 +177,21 @@ export class SpeechModels {
     const builtIn = this.#builtIn();
     const others = this.#options.library.list().filter(({ id }) => id !== builtIn.id);
     return [builtIn, ...others].map(({ id, path }) => ({ id, path })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /**
+   * Returns why a model cannot translate, as a sentence that names the installed models that can; null if it can.
+   * @throws {Error} with a hint when the model's file is not a model
+   */
+  translationRefusal(id: string): string | null {
+    const model = this.find(id) ?? this.current();
+    if (canTranslate(model.path)) return null;
+    const able = this.installed().filter(({ path }) => existsSync(path) && canTranslate(path));
+    const others =
+      able.length === 0
+        ? "No installed model translates; install one, such as whisper-base: transcribe models pull whisper-base."
+        : `These installed models do: ${able.map((each) => each.id).join(", ")}.`;
+    return `The model ${basename(model.id)} does not translate. ${others}`;
   }
 
   /** Returns the texts that name the authors of the installed models and of the settings' file, if licences require it. */

@@ -4,7 +4,7 @@ import type { OperationName, Params } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
 export interface CompletedOperation {
-  readonly step: "detect" | "language" | "transcribe" | "diarize" | LiveStep;
+  readonly step: "detect" | "language" | "transcribe" | "translate" | "diarize" | LiveStep;
   /** `cpu`, or the backend of the GPU in lower case. Only the recognizer computes on a GPU. */
   readonly device: string;
   /** Label of the GPU; empty where the CPU computed. */
@@ -30,6 +30,7 @@ interface WorkKind<N extends CountedOperation> {
 const stepsOfRecognizer: ReadonlySet<CompletedOperation["step"]> = new Set([
   "language",
   "transcribe",
+  "translate",
   "live_language",
   "live_transcribe",
 ]);
@@ -40,6 +41,7 @@ const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
   planChunks: { step: "detect", audioSeconds: none },
   detectLanguage: { step: "language", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
   transcribe: { step: "transcribe", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
+  translate: { step: "translate", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
   embedBlock: { step: "diarize", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   clusterSpeakers: { step: "diarize", audioSeconds: none },
   describeSpeakers: { step: "diarize", audioSeconds: none },

@@ -18,7 +18,7 @@ interface OperationData {
 /** Operations on a short span of a recording. They can run where only the items of `dataOf` are. */
 export type SpanOperation = Extract<
   OperationName,
-  "detectBlock" | "detectLanguage" | "transcribe" | "embedBlock" | "embedSentences" | LiveOperation
+  "detectBlock" | "detectLanguage" | "transcribe" | "translate" | "embedBlock" | "embedSentences" | LiveOperation
 >;
 
 const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => OperationData } = {
@@ -28,6 +28,7 @@ const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => 
   }),
   detectLanguage: ({ chunk }) => ({ inputs: transcribedSpans(chunk).map((span) => pcmOfSpan(span)), outputs: [] }),
   transcribe: ({ chunk }) => ({ inputs: transcribedSpans(chunk).map((span) => pcmOfSpan(span)), outputs: [] }),
+  translate: ({ chunk }) => ({ inputs: transcribedSpans(chunk).map((span) => pcmOfSpan(span)), outputs: [] }),
   embedBlock: (params) => ({
     inputs: [pcmOfBlock(params), { kind: "activity", block: params.block }],
     outputs: [{ kind: "embeddings", block: params.block }],

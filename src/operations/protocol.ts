@@ -62,6 +62,18 @@ export const operations = {
       languages: Type.Record(Type.String(), Type.Number()),
     }),
   ),
+  /** Translates a chunk to English. */
+  translate: operation(
+    Type.Object({
+      area: workAreaSchema,
+      chunk: chunkSchema,
+      model: path,
+      encoder,
+      /** The spoken language, by the model's code. */
+      language: Type.String(),
+    }),
+    Type.Object({ words: Type.Array(wordSchema) }),
+  ),
   /** Computes the voice embeddings of one block and writes them to a file. Needs the block's activity. */
   embedBlock: operation(Type.Object({ area: workAreaSchema, block: Type.Integer({ minimum: 0 }) }), none),
   /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */

@@ -67,7 +67,7 @@ export async function bindModel(
   let model = speechModel === null ? models.current() : models.find(speechModel);
   let sha256 = model === null ? null : await models.sha256Of(model);
   if (model === null || sha256 === null || (speechModelSha256 !== null && speechModelSha256 !== sha256)) {
-    for (const step of ["encoder", "language", "transcribe"]) checkpoints.clear(step);
+    for (const step of ["encoder", "language", "transcribe", "translate"]) checkpoints.clear(step);
     recordings.rows.clearModels(id);
     model = models.current();
     sha256 = await models.sha256Of(model);

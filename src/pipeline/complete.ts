@@ -7,7 +7,7 @@ import type { FoundTranscript } from "./transcript.ts";
 const ROWS_PER_BATCH = 100;
 
 /**
- * Completes a recording, and stores the voices of its speakers with it. Its segments are stored in batches, because a
+ * Completes a recording, and stores the voices of its speakers and its translation with it. Its segments are stored in batches, because a
  * recording can be days long, and become visible only when all are stored. First removes segments that an earlier
  * attempt stored before its server was killed.
  * @returns false if the recording was ended in the meantime
@@ -15,10 +15,14 @@ const ROWS_PER_BATCH = 100;
 export async function complete(
   recordings: Recordings,
   id: string,
-  { segments, voices }: FoundTranscript,
+  { segments, translation, voices }: FoundTranscript,
   signal: AbortSignal,
 ): Promise<boolean> {
   while (recordings.rows.removeSegments(id, ROWS_PER_BATCH)) await yieldToEventLoop(signal);
+  for (let at = 0; at < translation.length; at += ROWS_PER_BATCH) {
+    if (!recordings.rows.addTranslation(id, translation.slice(at, at + ROWS_PER_BATCH))) return false;
+    await yieldToEventLoop(signal);
+  }
   let from = 0;
   for (; segments.length - from > ROWS_PER_BATCH; from += ROWS_PER_BATCH) {
     if (!recordings.rows.addSegments(id, segments.slice(from, from + ROWS_PER_BATCH))) return false;

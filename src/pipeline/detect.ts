@@ -63,7 +63,7 @@ export async function detect(context: TrackContext, track: Track, blocks: Detect
   if (plan === null) {
     plan = await engine.run("planChunks", { area, joinsTurns: track.isParty }, signal);
     // An earlier version of the program may have planned and transcribed other chunks.
-    checkpoints.clear("transcribe");
+    for (const step of ["transcribe", "translate"]) checkpoints.clear(step);
     checkpoints.write("plan", 0, planSchema, plan);
   }
   return { chunks: plan.chunks, area };

@@ -16,20 +16,25 @@ const LONG_PAUSE_SECONDS = 3;
 /** Number of chunks read before yielding to the event loop. */
 const CHUNKS_PER_YIELD = 2;
 
+/** Returns the words of a chunk, which are in its checkpoint. */
+type ReadWords = (checkpoints: Checkpoints, part: number) => { readonly words: readonly EngineWord[] };
+
 /**
  * Yields a track's words, moved into the turns and with speakers, one span of words at a time, in order.
  * @param speechTurns turns that determine when somebody speaks, in order of their starts
  * @param speakerTurns turns that determine the speaker
+ * @param read returns the words of a chunk
  */
 export async function* spokenWords(
   context: TrackContext,
   chunks: readonly Chunk[],
   speechTurns: readonly Turn[],
   speakerTurns: readonly Turn[],
+  read: ReadWords = readWords,
 ): AsyncGenerator<SpokenWord[]> {
   const nearSpeech = turnsNear(speechTurns);
   const nearSpeakers = turnsNear(speakerTurns);
-  for await (const words of wordSpans(context.checkpoints, chunks, context.signal)) {
+  for await (const words of wordSpans(context.checkpoints, chunks, context.signal, read)) {
     const fitted = fitWords(words, nearSpeech(words));
     await yieldToEventLoop(context.signal);
     const near = nearSpeakers(words);
@@ -65,12 +70,13 @@ export async function* wordSpans(
   checkpoints: Checkpoints,
   chunks: readonly Chunk[],
   signal: AbortSignal,
+  read: ReadWords = readWords,
 ): AsyncGenerator<EngineWord[]> {
-  let open: EngineWord[][] = [];
+  let open: (readonly EngineWord[])[] = [];
   let longest = { at: 0, seconds: -1 };
   for (const part of chunks.keys()) {
     if (part % CHUNKS_PER_YIELD === 0) await yieldToEventLoop(signal);
-    const { words } = readWords(checkpoints, part);
+    const { words } = read(checkpoints, part);
     const first = words[0];
     if (first === undefined) continue;
     const last = open.at(-1)?.at(-1);

@@ -19,8 +19,9 @@ import { SpareLanes } from "./spare-lanes.ts";
 import { SpeakerDoubt } from "./speaker-doubt.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
-import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
+import { eachTrack, type Track, type TrackChunk, type TrackContext } from "./tracks.ts";
 import { type TranscriptionPlan, transcribe } from "./transcribe.ts";
+import { mergeTranslations, translate, translatedSegments, willTranslate } from "./translate.ts";
 
 /** Progress at which each step begins and ends, in percent of the whole work, from the steps' durations on a CPU. */
 const SHARES = {
@@ -30,10 +31,21 @@ const SHARES = {
   diarize: [96, 99],
   finalize: [99, 99],
 } as const;
+/** The same for a recording that is translated, whose speech is read twice. */
+const SHARES_WITH_TRANSLATION = {
+  decode: [0, 2],
+  detect: [2, 9],
+  transcribe: [9, 54],
+  translate: [54, 97],
+  diarize: [97, 99],
+  finalize: [99, 99],
+} as const;
 
 /** The transcript of a recording. */
 export interface FoundTranscript {
   readonly segments: readonly PackedSegment[];
+  /** The segments of its translation; none unless it is translated. */
+  readonly translation: readonly PackedSegment[];
   /** The voices of its speakers; none unless its account remembers voices. */
   readonly voices: readonly SpeakerVoice[];
 }
@@ -49,7 +61,7 @@ export async function transcript(
   const steps = stepsOf(services, recording);
   const tracks = await decodeAndCharge(services, steps.start("decode", signal));
   const blocks = new DetectedBlocks();
-  const [{ transcribed, chosen, model }] = await together(
+  const [{ transcribed, chosen, model, isTranslated }] = await together(
     signal,
     (either) => findWords(services, steps, tracks, blocks, either),
     (either) => findVoices(steps.nextTo(either), tracks, blocks),
@@ -59,12 +71,20 @@ export async function transcript(
   const diarized = await diarize(steps.start("diarize", signal), transcribed, speechSeconds);
   const finalizing = steps.start("finalize", signal);
   const since = now();
-  const segmented = await eachTrack(finalizing, diarized, segmentsOf);
+  const segmented = await eachTrack(finalizing, diarized, async (own, track) => {
+    const { segments } = await segmentsOf(own, track);
+    return { segments, translation: isTranslated ? await translatedSegments(own, track.chunks, segments) : [] };
+  });
   const { segments, numbers } = mergeTracks(segmented.map((track) => track.segments));
   const seconds = (now() - since) / 1000;
   metrics.engine.stepDone({ step: "finalize", device: "cpu", seconds, audioSeconds: secondsOfAudio(tracks) });
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
-  return { segments, voices: await findSpeakerVoices(services, finalizing, diarized, numbers) };
+  const translations = segmented.map((track) => track.translation);
+  return {
+    segments,
+    translation: mergeTranslations(translations, numbers),
+    voices: await findSpeakerVoices(services, finalizing, diarized, numbers),
+  };
 }
 
 type Steps = ReturnType<typeof stepsOf>;
@@ -85,12 +105,14 @@ function stepsOf(services: PipelineServices, recording: Recording) {
   files.prepareWork();
   const base = { recording, files, checkpoints, log };
   return {
-    /** Starts a step. */
-    start(name: Exclude<Step, "fetch">, signal: AbortSignal): StepContext {
-      const [from, to] = SHARES[name];
-      recordings.progress(id, name, name === "decode" ? null : from);
+    /** Starts a step. The translation is shown as a part of the step `transcribe`. */
+    start(name: Exclude<Step, "fetch"> | "translate", signal: AbortSignal): StepContext {
+      const shares = { ...SHARES_WITH_TRANSLATION, ...(recording.isTranslated ? {} : SHARES) };
+      const [from, to] = shares[name];
+      const shown = name === "translate" ? "transcribe" : name;
+      recordings.progress(id, shown, name === "decode" ? null : from);
       const progress = (fraction: number | null) =>
-        recordings.progress(id, name, fraction === null ? null : Math.floor(from + (to - from) * fraction));
+        recordings.progress(id, shown, fraction === null ? null : Math.floor(from + (to - from) * fraction));
       return { ...base, engine: lanes.urgent, signal, progress };
     },
     /** Starts work next to the steps, which uses the lanes that they leave unused and reports no progress. */
@@ -102,7 +124,7 @@ function stepsOf(services: PipelineServices, recording: Recording) {
   };
 }
 
-/** Runs the steps `detect` and `transcribe`. @param blocks receives the blocks with known speaker activity */
+/** Runs the steps `detect` and `transcribe`, and translates what is to be translated. @param blocks receives the blocks with known speaker activity */
 async function findWords(
   services: PipelineServices,
   steps: Steps,
@@ -131,9 +153,10 @@ async function findWords(
   early.settle(chosen.isMixed ? null : chosen.language.code);
   const transcribing = early.inStep(steps.start("transcribe", signal));
   steps.shareLanes();
+  const partsOf = (chunk: TrackChunk) => partsByLanguage(transcribing, chunk, chosen, model);
   const plan: TranscriptionPlan = {
     model,
-    partsOf: (chunk) => partsByLanguage(transcribing, chunk, chosen, model),
+    partsOf,
     mayChangeLanguage: !chosen.isOnly,
     countRecognized(parts) {
       for (const [by, count] of parts) {
@@ -145,7 +168,13 @@ async function findWords(
   };
   const words = (own: TrackContext, { chunks }: Detected) => transcribe(own, chunks, plan);
   const transcribed = await eachTrack(transcribing, detected, words, speechSeconds);
-  return { transcribed, chosen, model };
+  const isTranslated = willTranslate(transcribing, model, recordings);
+  if (isTranslated) {
+    const translating = steps.start("translate", signal);
+    const work = (own: TrackContext, { chunks }: Detected) => translate(own, chunks, { model, partsOf });
+    await eachTrack(translating, transcribed, work, speechSeconds);
+  }
+  return { transcribed, chosen, model, isTranslated };
 }
 
 /** Runs the step `decode`, and stores, counts and charges the actual length of the recording. */

@@ -13,7 +13,7 @@ import {
   type Writer,
 } from "../database/index.ts";
 import { removeSearchable } from "../search/index.ts";
-import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
+import { type PackedSegment, type Segment, writeSegments, writeTranslation } from "../segments/index.ts";
 import { ENDED_STATES, OPEN_STATES } from "./states.ts";
 
 type InsertedRow = typeof tables.recordings.$inferInsert;
@@ -62,14 +62,23 @@ export class RecordingRows {
     });
   }
 
+  /** Stores a batch of segments of the translation of a recording, like `addSegments`. */
+  addTranslation(id: string, segments: readonly PackedSegment[]): boolean {
+    return this.#write((transaction) => {
+      if (statusOf(transaction, id) !== "processing") return false;
+      writeTranslation(transaction, id, segments);
+      return true;
+    });
+  }
+
   /**
-   * Removes up to `most` segments of a recording that is not completed.
+   * Removes up to `most` segments, recognized or translated, of a recording that is not completed.
    * @returns whether there may be more
    */
   removeSegments(id: string, most: number): boolean {
     return this.#write((transaction) => {
       if (statusOf(transaction, id) === "completed") return false;
-      return deleteSegments(transaction, id, most);
+      return deleteSegments(transaction, id, most) || deleteTranslation(transaction, id, most);
     });
   }
 
@@ -165,6 +174,7 @@ export class RecordingRows {
       // The indexer may have added some since.
       if (removeSearchable(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteSegments(transaction, id, ROWS_AT_ONCE)) return true;
+      if (deleteTranslation(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCorrections(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCheckpoints(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteLiveSegments(transaction, id, ROWS_AT_ONCE)) return true;
@@ -211,6 +221,9 @@ function statusOf(reader: Pick<Writer, "select">, id: string) {
 
 const deleteSegments = (writer: Writer, id: string, most: number) =>
   deleteSome(writer, tables.segments, eq(tables.segments.recordingId, id), most);
+
+const deleteTranslation = (writer: Writer, id: string, most: number) =>
+  deleteSome(writer, tables.translatedSegments, eq(tables.translatedSegments.recordingId, id), most);
 
 const deleteCorrections = (writer: Writer, id: string, most: number) =>
   deleteSome(writer, tables.correctedSegments, eq(tables.correctedSegments.recordingId, id), most) ||

@@ -12,12 +12,14 @@ import { completeRerun, deleteRerunOf, Reruns } from "./reruns.ts";
 import { ENDED_STATES, type Failure, isOpen, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
 
-/** The columns of a new recording; the hints are null by default, and a recording is not transient by default. */
+/** The columns of a new recording; the hints are null by default, and it is neither translated nor transient. */
 type NewRecording = Pick<
   Recording,
   "id" | "accountId" | "workspaceId" | "pinnedLanguage" | "sourceName" | "sourceUrl" | "sizeBytes"
 > &
-  Partial<Pick<Recording, "prompt" | "minSpeakers" | "maxSpeakers" | "isTransient">> & { speechModel: string };
+  Partial<Pick<Recording, "prompt" | "minSpeakers" | "maxSpeakers" | "isTranslated" | "isTransient">> & {
+    speechModel: string;
+  };
 
 /**
  * The records of all recordings. Their states change only through the named transitions here. Each is one statement
@@ -212,7 +214,13 @@ export class Recordings {
     facts: Partial<
       Pick<
         Recording,
-        "durationSeconds" | "audioTrack" | "audioTracks" | "language" | "speechModel" | "speechModelSha256"
+        | "durationSeconds"
+        | "audioTrack"
+        | "audioTracks"
+        | "language"
+        | "speechModel"
+        | "speechModelSha256"
+        | "isTranslated"
       >
     >,
   ): void {

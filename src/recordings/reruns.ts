@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { readFacts } from "../segments/index.ts";
 import type { Hints } from "../text/index.ts";
@@ -16,6 +16,8 @@ interface RerunRequest {
   readonly speechModel: string;
   /** ISO 639; null for language detection. */
   readonly pinnedLanguage: string | null;
+  /** Whether it is translated to English; by default, as the recording is. */
+  readonly isTranslated?: boolean;
   /** The person or application that starts it, as in the audit log. */
   readonly author: string;
   /** Hints in place of those of the recording. */
@@ -90,11 +92,11 @@ export class Reruns {
       // A failed rerun has no rows but its record.
       if (before !== null) writer.delete(recordings).where(eq(recordings.id, before.id)).run();
       const { accountId, workspaceId, prompt, minSpeakers, maxSpeakers } = recording;
-      const { author: rerunBy, hints, ...choice } = request;
+      const { author: rerunBy, hints, isTranslated = recording.isTranslated, ...choice } = request;
       const own = { id: newRecordingId(now), isTransient: true, rerunOf: recordingId, rerunBy };
+      const inherited = { isTranslated, accountId, workspaceId, prompt, minSpeakers, maxSpeakers };
       // It has no size, because it has no audio of its own.
-      const values = { ...own, ...choice, accountId, workspaceId, prompt, minSpeakers, maxSpeakers, ...hints };
-      const rerun = insertQueued(writer, values, now);
+      const rerun = insertQueued(writer, { ...own, ...choice, ...inherited, ...hints }, now);
       also(writer, rerun);
       return rerun;
     });
@@ -130,10 +132,36 @@ export function completeRerun(writer: Writer, rerun: Recording, now: number): vo
   const numbers = applyRerun(writer, recordingId, found, by);
   if (numbers !== null) {
     moveVoices(writer, id, recordingId, numbers);
+    moveTranslation(writer, rerun, recordingId, numbers);
     // The new texts are indexed, as at the first end.
     storeEnd(writer, recordingId, "completed", now);
   }
   writer.update(recordings).set({ deletedAt: now, rerunOf: null }).where(eq(recordings.id, id)).run();
+}
+
+/**
+ * Replaces the translation of a recording with that of its rerun. If the rerun was not translated, there is none any more:
+ * it would not fit the new transcript.
+ */
+function moveTranslation(
+  writer: Writer,
+  { id, isTranslated }: Recording,
+  recordingId: string,
+  numbers: ReadonlyMap<number, number>,
+): void {
+  const { translatedSegments } = tables;
+  writer.delete(translatedSegments).where(eq(translatedSegments.recordingId, recordingId)).run();
+  const { speaker } = translatedSegments;
+  const cases = [...numbers].map(([from, to]) => sql`WHEN ${from} THEN ${to}`);
+  writer
+    .update(translatedSegments)
+    .set({
+      recordingId,
+      ...(cases.length > 0 && { speaker: sql`CASE ${speaker} ${sql.join(cases, sql` `)} ELSE ${speaker} END` }),
+    })
+    .where(eq(translatedSegments.recordingId, id))
+    .run();
+  writer.update(recordings).set({ isTranslated }).where(eq(recordings.id, recordingId)).run();
 }
 
 /** Moves the voices of a rerun's speakers to its recording, where they replace those of the same speakers. */

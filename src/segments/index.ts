@@ -10,5 +10,6 @@ export {
   type StoredWord,
   segmentPlaceholders,
   writeSegments,
+  writeTranslation,
 } from "./segments.ts";
 export { readFacts, type TranscriptFacts, transcriptFactsSchema, writeFacts } from "./transcript-facts.ts";

@@ -83,6 +83,22 @@ export function writeSegments(
   }
 }
 
+/** Stores segments of the translation of a recording. */
+export function writeTranslation(writer: Writer, recordingId: string, segments: readonly PackedSegment[]): void {
+  const { isSpeakerUncertain: _, ...placeholders } = segmentPlaceholders;
+  const insert = writer
+    .insert(tables.translatedSegments)
+    .values({ recordingId, ...placeholders })
+    .prepare();
+  for (const { startSeconds, endSeconds, isSpeakerUncertain: _, ...rest } of segments) {
+    insert.run({
+      ...rest,
+      startMilliseconds: milliseconds(startSeconds),
+      endMilliseconds: milliseconds(endSeconds),
+    });
+  }
+}
+
 /** A segment in the form that the API serves. */
 export interface StoredSegment extends Omit<typeof tables.segments.$inferSelect, "recordingId" | "words"> {
   /** Stays the same when a person splits or joins segments before this one. */

@@ -88,7 +88,9 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     waitsForMachine: false,
   });
   const account = createAccount(store, "run", { actor: "run", now: now() });
-  const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };
+  const translationRefusal = () => speech.translationRefusal(model.id);
+  const own = { modelId: model.id, languages, translationRefusal, accountId: account.id };
+  const parts = { services, engine, ffmpegPath: files.ffmpeg, ...own };
   const opened = stack.move();
   return {
     directory: dataDirectory.incoming,

@@ -29,7 +29,8 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const { readiness } = queued;
   const intake = recordingIntake({ ...data, ...queued });
   queued.events.onEnded("waiting requests", () => intake.limits.serveWaiting());
-  const creator = transcriptionCreator({ ...data, intake });
+  const translationRefusal = (id: string) => data.speech.translationRefusal(id);
+  const creator = transcriptionCreator({ ...data, intake, translationRefusal });
   const searchIndexer = new SearchIndexer(data);
   queued.events.onEnded("search index", ({ id }) => searchIndexer.add(id));
   const folders = new FolderWatcher({
@@ -84,6 +85,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     stopping: stopping.signal,
     address: settings.server,
     intake,
+    translationRefusal,
     creator,
     live,
     searchIndexer,

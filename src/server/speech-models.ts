@@ -60,6 +60,7 @@ export function compatModels(speech: SpeechModels, current: () => UsableModel) {
       const model = speech.installed().find((installed) => installed.id === id);
       return model === undefined ? null : { id, languages: speech.languagesOf(model) };
     },
+    translationRefusal: (id: string) => speech.translationRefusal(id),
   };
 }
 

@@ -9,7 +9,7 @@ import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { newRecordingId } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { Hints } from "../text/index.ts";
-import { Transcript } from "../transcripts/index.ts";
+import { Transcript, Translation } from "../transcripts/index.ts";
 import { StartError } from "./start-error.ts";
 
 /** A recording to transcribe without a server. */
@@ -23,6 +23,8 @@ export interface LocalTranscription {
   /** ISO code; undefined to detect it. */
   readonly language: string | undefined;
   readonly hints: Hints;
+  /** Whether the result is the translation to English; false by default. */
+  readonly isTranslated?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (step: string, percent: number | null) => void;
 }
@@ -45,6 +47,8 @@ interface LocalPipelineParts {
   readonly engine: Engine;
   readonly ffmpegPath: string;
   readonly modelId: string;
+  /** Returns why the model cannot translate; null if it can. */
+  readonly translationRefusal: () => string | null;
   /** Languages that the model supports. */
   readonly languages: readonly Language[];
   /** The account that owns the recordings. */
@@ -62,7 +66,9 @@ export async function transcribeFile(
   transcription: LocalTranscription,
 ): Promise<LocalTranscript> {
   const { store, recordings, dataDirectory, now } = parts.services;
-  const { name, shown, signal, onProgress } = transcription;
+  const { name, shown, isTranslated = false, signal, onProgress } = transcription;
+  const refusal = isTranslated ? parts.translationRefusal() : null;
+  if (refusal !== null) throw new StartError(refusal);
   const pinnedLanguage = languageCodeOf(parts.languages, transcription.language);
   onProgress("open", null);
   const id = newRecordingId(now());
@@ -78,6 +84,7 @@ export async function transcribeFile(
     workspaceId: null,
     pinnedLanguage,
     ...transcription.hints,
+    isTranslated,
     speechModel: parts.modelId,
     sourceUrl: null,
     sourceName: basename(name, extname(name)).toWellFormed(),
@@ -95,13 +102,13 @@ export async function transcribeFile(
   signal.throwIfAborted();
   const recording = recordings.get(id);
   if (recording === null) throw new Error(`recording ${id} is gone`);
-  const transcript = new Transcript(store, recording);
+  const text = isTranslated ? new Translation(store, recording) : new Transcript(store, recording);
   return {
     recording,
-    segments: transcript.segments(0, Number.MAX_SAFE_INTEGER).map((segment) => toSegment(segment)),
+    segments: Array.from(text.segmentsFrom(0), (segment) => toSegment(segment)),
     async export(format, layout) {
       const path = join(dataDirectory.incoming, `export-${id}`);
-      using exported = await exportTranscript(format, recordingDocument(transcript, false, layout), { path });
+      using exported = await exportTranscript(format, recordingDocument(text, false, layout), { path });
       return await exported.content.bytes();
     },
   };

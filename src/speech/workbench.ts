@@ -159,6 +159,17 @@ function createHandlers(
       }
       return { words: placeWords(words, chunk, spans, samples), languages };
     },
+    async translate({ area, chunk, model, encoder, language }, signal) {
+      const spans = transcribedSpans(chunk);
+      const samples = await readSpans(area.pcm, spans);
+      const words = await loaded(models).use(
+        model,
+        signal,
+        (recognizer) => recognizer.translate(samples, { language, signal, threads }),
+        encoderAt(encoder),
+      );
+      return { words: placeWords(words, chunk, spans, samples) };
+    },
     async embedBlock({ area, block }) {
       await embedBlock(loaded(diarization), area, block);
       return {};

@@ -16,5 +16,6 @@ export type { Comparison, EarlierState } from "./earlier-states.ts";
 export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
-export { Transcript } from "./transcript.ts";
+export { type RecordingText, Transcript } from "./transcript.ts";
+export { Translation } from "./translation.ts";
 export { placeWords } from "./word-times.ts";

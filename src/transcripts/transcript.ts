@@ -30,18 +30,35 @@ interface Latest {
 /** A segment whose words are still JSON. */
 type Row = StoredSegment & { readonly words: string };
 
+/** A text of a recording with times and speakers, as exports and answers read it. */
+export interface RecordingText {
+  readonly recording: Recording;
+  /** ISO 639; null if no speech was found and none was given. */
+  readonly language: string | null;
+  /** Returns all segments with their words, in order. */
+  allSegments(): Generator<SegmentWithWords>;
+  /** Returns the numbers of all speakers, in order of first appearance. */
+  speakerNumbers(): readonly number[];
+  /** Returns the names of the speakers that have one, by their positions in that order. */
+  speakerNames(): Map<number, string>;
+}
+
 /**
  * The latest transcript of a recording, with the corrections of people; it is empty unless the recording has completed.
  * It reads on demand. Surfaces get it from the library, which checks who may see it. Speakers are positions in the order
  * of first appearance, unless a method says otherwise.
  */
-export class Transcript {
+export class Transcript implements RecordingText {
   readonly recording: Recording;
   readonly #store: Store;
 
   constructor(store: Store, recording: Recording) {
     this.#store = store;
     this.recording = recording;
+  }
+
+  get language(): string | null {
+    return this.recording.language;
   }
 
   /** Number of the latest revision; 0 if nobody has corrected the transcript. */

@@ -67,6 +67,8 @@ describe("a manipulated backup", () => {
     `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}', 0)`;
   const corrected = (words: string) =>
     `${recording("", "")}; INSERT INTO corrected_segments VALUES ('${good}', 0, 0, 0, 1, 0, 'a', '${words}', 1, 0)`;
+  const translated = (words: string, speaker = 0) =>
+    `${recording("", "")}; INSERT INTO translated_segments VALUES ('${good}', 0, 0, 1, ${speaker}, 'a', '${words}')`;
   const uncertain = (table: string, row: (words: string) => string) =>
     `${row("[]")}; UPDATE ${table} SET is_speaker_uncertain = 2`;
   const parts = (of: "machine" | "model", name: string, number: number) =>
@@ -198,6 +200,9 @@ describe("a manipulated backup", () => {
     ["a word of megabytes", segment(JSON.stringify([["a".repeat(2_000_000), 0, 1, 1]])), "segments.words"],
     ["a segment of megabytes", `${segment("[]")}; UPDATE segments SET text = ${endless}`, "segments.text"],
     ["a correction's words that are no list", corrected("{}"), "corrected_segments.words"],
+    ["a translation's words that are no list", translated("{}"), "translated_segments.words"],
+    ["a translation's speaker below zero", translated("[]", -1), "translated_segments.speaker"],
+    ["a translation that is no yes or no", recording(", is_translated", ", 2"), "recordings.is_translated"],
     ["a doubt about a speaker that is no yes or no", uncertain("segments", segment), "segments.is_speaker_uncertain"],
     [
       "a doubt about a corrected speaker that is no yes or no",
@@ -313,6 +318,14 @@ describe("a manipulated backup", () => {
     scene.restore();
     expect(scene.read("SELECT url, secret FROM webhooks")).toEqual([{ url: "https://app.example.org/", secret }]);
     expect(scene.read("SELECT id FROM webhook_deliveries")).toEqual([]);
+  });
+
+  test("keeps translations of completed recordings, and no others", () => {
+    const translation = (id: string) => `INSERT INTO translated_segments VALUES ('${id}', 0, 0, 1, 0, 'a', '[]')`;
+    using scene = new Scene(`${anAccount()}; ${recording("", "")}; ${translation(good)};
+      ${recording(", is_translated", ", 1", `'${other}'`).replace("queued", "completed")}; ${translation(other)}`);
+    scene.restore();
+    expect(scene.read("SELECT recording_id AS id FROM translated_segments")).toEqual([{ id: other }]);
   });
 
   test("cannot name a file as the model of an open recording", () => {

@@ -20,7 +20,16 @@ import {
 
 /** Tables with one or more rows for each recording. */
 const growing = [
-  ...["recordings", "segments", "corrected_segments", "revisions", "kept_answers", "creates", "audio_usage"],
+  ...[
+    "recordings",
+    "segments",
+    "corrected_segments",
+    "translated_segments",
+    "revisions",
+    "kept_answers",
+    "creates",
+    "audio_usage",
+  ],
   ...["live_sessions", "live_segments"],
 ];
 
@@ -126,6 +135,7 @@ async function useAll(server: ApiServer): Promise<void> {
       rows.constructor,
       {
         addSegments: () => rows.addSegments(server.enterProcessing(account.id), [segment]),
+        addTranslation: () => rows.addTranslation(server.enterProcessing(account.id), [segment]),
         removeSegments: () => rows.removeSegments(enter(), 5),
         removeWork: () => rows.removeWork(server.enterFailed(account.id), 5),
         countPart: () => rows.countPart(worked, "north"),

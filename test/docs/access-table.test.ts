@@ -18,6 +18,7 @@ const inConsole: Readonly<
   exportTranscription: "exportTranscript",
   listLanguages: "uploadOptions",
   exportTranscriptionAs: "exportTranscript",
+  getTranslation: "translation",
   cancelTranscription: "cancelProcessing",
   listSpeakers: "recording",
   nameSpeakers: "nameSpeakers",

@@ -36,6 +36,7 @@ test.each([
   ["docs/fleet.md", "scripts/bench fleet"],
   ["docs/quality.md", "scripts/evaluate"],
   ["docs/quality.md", "scripts/evaluate hints"],
+  ["docs/quality.md", "scripts/evaluate translation"],
 ])("%s gets the new table of %s in place of the old one", (page, command) => {
   const { text } = pageNamed(page);
   const written = withGenerated(text, `${command} --write`, "a new table");

@@ -58,7 +58,8 @@ beforeAll(async () => {
   editor = api.client("first", { scopes });
   operator = await server.operator();
   const sourceName = "語".repeat(255);
-  long = api.enterProcessing(client.accountId, { sourceName });
+  long = api.enterProcessing(client.accountId, { sourceName, isTranslated: true });
+  api.recordings.rows.addTranslation(long, longest);
   api.recordings.complete(long, longest);
   few = api.enterProcessing(client.accountId, { sourceName });
   api.recordings.complete(few, longest.slice(0, FEW_SEGMENTS));
@@ -147,7 +148,8 @@ const waiting =
   async () => {
     const before = server.api.queued.length;
     const answer = post(server.api, client, parts, { path });
-    end(server.api, await nextQueued(server.api, before), { segments: longest as never });
+    const longestTexts = { segments: longest, translation: longest } as never;
+    end(server.api, await nextQueued(server.api, before), longestTexts);
     return await answer;
   };
 const openAi = (...parts: [string, string][]) => [...usualParts(), ...parts];
@@ -222,6 +224,7 @@ const table: readonly Row[] = [
     "GET /api/public/v1/transcriptions/:id/exports/:format",
     FILE,
     api(() => `/transcriptions/${long}/exports/md`),
+    api(() => `/transcriptions/${long}/exports/json?text=translation`),
     api(() => `/transcriptions/${long}/exports/${junk.slice(0, 9000)}`),
   ],
   ...ofEditing("POST", "/cancel", 8 * 1024),
@@ -250,6 +253,12 @@ const table: readonly Row[] = [
     () => editor.fetch("/voices/voice-3", { method: "PUT", body: JSON.stringify({ name: "人".repeat(100) }) }),
   ],
   ["DELETE /api/public/v1/voices/:voice", 8 * 1024, () => editor.fetch("/voices/voice-4", { method: "DELETE" })],
+  [
+    "GET /api/public/v1/transcriptions/:id/translation",
+    MAX_PAGE_BYTES + 1024,
+    api(() => `/transcriptions/${long}/translation?limit=1000`),
+    api(() => `/transcriptions/${long}/translation?limit=1000&words=true`),
+  ],
   ["GET /api/public/v1/languages", 64 * 1024, api(() => "/languages")],
   // The answers without a WebSocket. What a WebSocket may leave unread is tested with live sessions.
   [
@@ -283,8 +292,9 @@ const table: readonly Row[] = [
   ...["", "/v1"].flatMap((prefix): Row[] => [
     [
       `POST ${prefix}/audio/translations`,
-      1024,
-      () => post(server.api, client, usualParts(), { path: `${prefix}/audio/translations` }),
+      FILE,
+      waiting(`${prefix}/audio/translations`, openAi(["response_format", "verbose_json"])),
+      () => post(server.api, client, [["model", junk], ...usualParts()], { path: `${prefix}/audio/translations` }),
     ],
     [`GET ${prefix}/models`, 64 * 1024, withKey(`${prefix}/models`)],
     [`GET ${prefix}/models/:model`, 16 * 1024, withKey(`${prefix}/models/${junk.slice(0, 9000)}`)],
@@ -395,6 +405,11 @@ const table: readonly Row[] = [
       () => `/recordings/${long}/replacements?${new URLSearchParams({ find: "語", replacement: "人".repeat(200) })}`,
     ),
     data(() => `/recordings/${many}/replacements?${new URLSearchParams({ find: "a", replacement: "b".repeat(200) })}`),
+  ],
+  [
+    "GET /console/data/recordings/:id/translation",
+    MAX_PAGE_BYTES + 1024,
+    data(() => `/recordings/${long}/translation?limit=500`),
   ],
   [
     "GET /console/data/recordings/:id/exports/:format",

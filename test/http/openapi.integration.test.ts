@@ -62,6 +62,7 @@ const everywhere = {
   500: ["internal_error"],
 };
 const missing = { 404: ["not_found"] };
+const untranslated = { 404: ["not_found", "translation_not_found"] };
 const invalid = { 422: ["validation_failed"] };
 const unready = { 409: ["transcription_is_not_ready"] };
 
@@ -145,7 +146,11 @@ const beyond: typeof contract = {
   "DELETE /voices/{voice}": { success: ["204"], errors: readable },
   "GET /transcriptions/{id}/exports/{format}": {
     success: ["200", "304"],
-    errors: { 403: ofRecording, ...missing, ...unready, ...invalid },
+    errors: { 403: ofRecording, ...untranslated, ...unready, ...invalid },
+  },
+  "GET /transcriptions/{id}/translation": {
+    success: ["200"],
+    errors: { 403: ofRecording, ...untranslated, ...unready, ...invalid },
   },
 };
 

@@ -66,6 +66,13 @@ describe("the audio of completed operations", () => {
       gpu: "CUDA1",
       audioSeconds: 5.5,
     });
+    const chunk = { ...span, speech: [span] };
+    expect(describeWork("translate", { area, chunk, language: "de", model: "/" }, onCuda)).toEqual({
+      step: "translate",
+      device: "cuda",
+      gpu: "CUDA1",
+      audioSeconds: 5.5,
+    });
     expect(describeWork("clusterSpeakers", { area }, onCuda)).toEqual({ step: "diarize", ...onCpu, audioSeconds: 0 });
   });
 });

@@ -115,6 +115,8 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     await expectEqual("detectLanguage", { area, chunk, model });
     const { words } = await expectEqual("transcribe", { area, chunk, model, language: "en" });
     expect(words.length).toBeGreaterThan(10);
+    const translation = await expectEqual("translate", { area, chunk, model, language: "de" });
+    expect(translation.words.length).toBeGreaterThan(5);
     const span = { startSeconds: 10.2, endSeconds: 14.73 };
     const live = await expectEqual("transcribeLive", { area, span, model, language: "en" });
     expect(live.words.length).toBeGreaterThan(3);

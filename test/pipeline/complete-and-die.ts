@@ -15,5 +15,5 @@ const segments = Array.from({ length: 210 }, (_, index) =>
 );
 const voices = [{ speaker: 0, seconds: 20, embedding: new Float32Array([1, 0]) }];
 dieAtStep(Number(step));
-await complete(recordings, rerun, { segments, voices }, new AbortController().signal);
+await complete(recordings, rerun, { segments, translation: segments, voices }, new AbortController().signal);
 await recordings.rows.removeDeleted([rerun]);

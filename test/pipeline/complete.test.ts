@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 const stored = () => new Transcript(store, { id } as Recording).segments(0, 10_000);
-const found = (segments: typeof segmentsOfHours) => ({ segments, voices: [] });
+const found = (segments: typeof segmentsOfHours) => ({ segments, translation: [], voices: [] });
 const never = new AbortController().signal;
 
 test("storing the segments of hours yields to other work, which sees the recording as processing until all are stored", async () => {

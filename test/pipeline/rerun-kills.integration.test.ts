@@ -7,8 +7,9 @@ import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase, tables } from "../../src/database/index.ts";
 import { finishRemovals, Library } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { Transcript } from "../../src/transcripts/index.ts";
+import { Transcript, Translation } from "../../src/transcripts/index.ts";
 import { Usage } from "../../src/usage/index.ts";
 import { scriptBundle } from "../../tools/development/program-bundle.ts";
 
@@ -48,10 +49,12 @@ function fill(path: string): string {
   const recordings = new Recordings(store, Date.now);
   const account = createAccount(store, "acme", { actor: "operator", now: Date.now() });
   store.update(tables.accounts).set({ voices: true }).run();
-  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
+  const { id } = recordings.create({ ...newRecording(Bun.randomUUIDv7(), account.id), isTranslated: true });
   writeFileSync(directory.localAudio.pathOf(id), "audio");
   recordings.claim(id);
-  recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 9, speaker: 0, text: "old", words: [] }]);
+  const old = { index: 0, startSeconds: 0, endSeconds: 9, speaker: 0, text: "old", words: [] };
+  recordings.rows.addTranslation(id, [packSegment(old)]);
+  recordings.complete(id, [old]);
   const choice = { speechModel: "whisper-base", pinnedLanguage: null, author: "operator" };
   const rerun = recordings.reruns.create(id, choice, () => {})?.id ?? "";
   recordings.claim(rerun);
@@ -73,6 +76,8 @@ async function stateOf(path: string, rerun: string): Promise<"former" | "new"> {
   const transcript = new Transcript(store, recording);
   const texts = [...transcript.allSegments()].map(({ text }) => text);
   const isNew = transcript.revision === 1;
+  const translated = [...new Translation(store, recording).allSegments()].map(({ text }) => text);
+  expect(translated).toEqual(texts);
   expect(texts).toEqual(isNew ? Array.from({ length: 210 }, () => "new") : ["old"]);
   expect(recording.status).toBe("completed");
   expect(recordings.reruns.open().map(({ id }) => id)).toEqual(isNew ? [] : [rerun]);

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase, type Store, tables } from "../../src/database/index.ts";
 import { findAnswer, Recordings, storeAnswer } from "../../src/recordings/index.ts";
-import { packSegment } from "../../src/segments/index.ts";
+import { packSegment, writeTranslation } from "../../src/segments/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { Shelf } from "../support/shelf.ts";
 
@@ -90,6 +90,8 @@ describe("a deleted recording of hours", () => {
     const enter = (some: typeof segments) => {
       const transcript = shelf.completed(some, { sourceName: "secret talk" });
       const { id } = transcript.recording;
+      const english = some.map((segment) => ({ ...segment, text: `Secret translation ${segment.index}.` }));
+      writeTranslation(store, id, english);
       store.insert(tables.checkpoints).values({ recordingId: id, step: "decode", part: 0, payload: "{}" }).run();
       transcript.correct(
         { action: "text", segment: 2, text: "Secret correction." },
@@ -100,7 +102,7 @@ describe("a deleted recording of hours", () => {
     return { store, recordings, accountId, id: enter(segments), other: enter(segments.slice(0, 7)) };
   };
   const counts = (store: Store, id: string) =>
-    ["recordings", "segments", "checkpoints", "corrected_segments", "revisions"].map(
+    ["recordings", "segments", "translated_segments", "checkpoints", "corrected_segments", "revisions"].map(
       (table) =>
         store.$client
           .query<{ rows: number }, [string]>(
@@ -121,8 +123,8 @@ describe("a deleted recording of hours", () => {
     expect(turns).toBeGreaterThanOrEqual(15);
     expect(left.size).toBeGreaterThanOrEqual(15);
     expect([counts(store, id), counts(store, other)]).toEqual([
-      [0, 0, 0, 0, 0],
-      [1, 7, 1, 7, 1],
+      [0, 0, 0, 0, 0, 0],
+      [1, 7, 7, 1, 7, 1],
     ]);
   });
 
@@ -143,10 +145,11 @@ describe("a deleted recording of hours", () => {
     expect([next.get(id), counts(nextStore, id)[0], counts(nextStore, id)[1] === 0]).toEqual([null, 1, false]);
     await next.rows.removeDeleted(next.deletedIds());
     expect([counts(nextStore, id), counts(nextStore, other)]).toEqual([
-      [0, 0, 0, 0, 0],
-      [1, 7, 1, 7, 1],
+      [0, 0, 0, 0, 0, 0],
+      [1, 7, 7, 1, 7, 1],
     ]);
     expect(readFileSync(path, "latin1")).not.toContain("Secret 2000.");
+    expect(readFileSync(path, "latin1")).not.toContain("Secret translation 2000.");
     expect(readFileSync(path, "latin1").match(/Secret correction/g)?.length).toBe(2);
   });
 

@@ -3,8 +3,8 @@ import { sql } from "drizzle-orm";
 import { type Store, tables } from "../../src/database/index.ts";
 import type { Recordings } from "../../src/recordings/index.ts";
 import { indexRecording, SearchQuery, searchRecordings } from "../../src/search/index.ts";
-import type { Segment } from "../../src/segments/index.ts";
-import { type Correction, Transcript } from "../../src/transcripts/index.ts";
+import { packSegment, type Segment } from "../../src/segments/index.ts";
+import { type Correction, Transcript, Translation } from "../../src/transcripts/index.ts";
 import { bytesOf } from "../../src/voices/speaker-voices.ts";
 import { Shelf } from "../support/shelf.ts";
 
@@ -72,6 +72,49 @@ const facts = () => {
 };
 const first = { language: "en", speechModel: "whisper-base", models: [{ model: "whisper-base", parts: 3 }] };
 const second = { language: "de", speechModel: "whisper-small", models: [{ model: "whisper-small", parts: 2 }] };
+
+describe("the translation of a recording that is processed again", () => {
+  const translated = () => {
+    const recording = recordings.get(id);
+    if (recording === null) throw new Error("the recording is missing");
+    const segments = [...new Translation(store, recording).allSegments()];
+    return [recording.isTranslated, segments.map(({ speaker, text }) => `${speaker} ${text}`)];
+  };
+  const rerun = (isTranslated: boolean | undefined) => {
+    const choice = { speechModel: "whisper-small", pinnedLanguage: "de", author: "bob" };
+    const own = isTranslated === undefined ? choice : { ...choice, isTranslated };
+    return recordings.reruns.create(id, own, () => {})?.id ?? "";
+  };
+
+  test("is remade with the transcript, with the speakers of before", () => {
+    const created = rerun(true);
+    recordings.claim(created);
+    recordings.rows.addTranslation(created, [packSegment(said("two", 1, 0)), packSegment(said("three", 2, 1))]);
+    expect(translated()).toEqual([false, []]);
+    complete(created, other);
+    expect(translated()).toEqual([true, ["0 two", "1 three"]]);
+    // Their numbers are those of the speakers of before, who appear in another order now.
+    const stored = store.select({ speaker: tables.translatedSegments.speaker }).from(tables.translatedSegments).all();
+    expect(stored.map(({ speaker }) => speaker)).toEqual([1, 0]);
+    const again = rerun(undefined);
+    recordings.claim(again);
+    recordings.rows.addTranslation(again, [packSegment(said("only", 1, 0))]);
+    complete(again, other);
+    expect(translated()).toEqual([true, ["0 only"]]);
+  });
+
+  test("is removed if the model of the rerun cannot translate", () => {
+    const created = rerun(true);
+    recordings.claim(created);
+    recordings.rows.addTranslation(created, [packSegment(said("two", 1, 0))]);
+    complete(created, other);
+    const again = rerun(undefined);
+    recordings.claim(again);
+    recordings.describe(again, { isTranslated: false });
+    complete(again, other);
+    expect(translated()).toEqual([false, []]);
+  });
+});
 
 describe("a recording that is processed again", () => {
   test("stays completed with its transcript until the rerun has completed", () => {

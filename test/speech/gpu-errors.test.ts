@@ -6,6 +6,7 @@ import type { Recognizer, RecognizerModel } from "../../src/speech/recognizer/in
 const recognizer: Recognizer = {
   detectLanguage: () => Promise.reject(new Error("not asked")),
   transcribe: () => Promise.reject(new Error("not asked")),
+  translate: () => Promise.reject(new Error("not asked")),
   transcribeLive: () => Promise.reject(new Error("not asked")),
   transcribeOnce: () => Promise.reject(new Error("not asked")),
   abort() {},

@@ -55,6 +55,8 @@ export class ConsoleServer implements Disposable {
           models: {
             installed: () => [this.api.speechModel, english],
             find: (id) => (id === english.id ? english : null),
+            translationRefusal: (id) =>
+              id === english.id ? "The model does not translate." : this.api.translationRefusal,
           },
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], ...working, gpus: [] }),

@@ -114,6 +114,8 @@ export class ApiServer implements Disposable {
   stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
   speechModel = { id: "whisper-base", languages };
+  /** Why the model in use cannot translate; null if it can. */
+  translationRefusal: string | null = null;
   /** The texts that name the authors of installed models. */
   attributions: string[] = [];
   /** The server's clock. A test may advance it. */
@@ -334,6 +336,7 @@ export class ApiServer implements Disposable {
     const creator = new TranscriptionCreator({
       ...{ store, intake, dataDirectory, limits, now, metrics },
       speechModel: () => this.speechModel,
+      translationRefusal: () => this.translationRefusal,
       fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       ...(options.pace === undefined ? {} : { pace: options.pace }),
@@ -357,6 +360,7 @@ export class ApiServer implements Disposable {
         current: () => this.speechModel,
         installed: () => [{ id: this.speechModel.id, createdAt: 1_700_000_000_000 }],
         find: (id) => (id === this.speechModel.id ? this.speechModel : null),
+        translationRefusal: () => this.translationRefusal,
       },
       metricsRemote: () => false,
       metricsToken: () => null,

@@ -25,6 +25,7 @@ interface Message {
 const visibleGpu = process.env.CUDA_VISIBLE_DEVICES ?? "all";
 const answers: Readonly<Record<string, unknown>> = {
   detectLanguage: { probabilities: { [visibleGpu]: 1 } },
+  translate: { words: [] },
   transcribeLive: { words: [] },
 };
 

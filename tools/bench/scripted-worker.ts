@@ -26,6 +26,8 @@ type ScriptedOperation = Exclude<SpanOperation, LiveOperation>;
 const CPU_SECONDS_PER_HOUR: Readonly<Record<ScriptedOperation, number>> = {
   detectBlock: 51,
   transcribe: 629,
+  // As a transcript; only of recordings that are translated.
+  translate: 629,
   // Of the few chunks that vote, only the encoder runs: a third of the recognizer's time.
   detectLanguage: 210,
   embedBlock: 126,

@@ -18,6 +18,8 @@ interface FasterWhisperSettings {
   readonly batch: number;
   /** ISO code; null to detect the language at the start of the recording. */
   readonly language: string | null;
+  /** `translate` for a translation to English; by default `transcribe`. */
+  readonly task?: "transcribe" | "translate";
 }
 
 const answerSchema = Type.Object({
@@ -42,8 +44,9 @@ export async function installFasterWhisper(environment: Readonly<Record<string, 
     timeoutMilliseconds: 900_000,
   });
   const script = join(import.meta.dir, "faster_whisper_peer.py");
-  return ({ beam, threads, batch, language, computeType }: FasterWhisperSettings, files: readonly string[]) => {
-    const question = { beam, threads, batch, language, compute_type: computeType, files };
+  return (settings: FasterWhisperSettings, files: readonly string[]) => {
+    const { beam, threads, batch, language, task = "transcribe", computeType } = settings;
+    const question = { beam, threads, batch, language, task, compute_type: computeType, files };
     return askPython(script, packages, question, answerSchema, environment);
   };
 }

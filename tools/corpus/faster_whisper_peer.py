@@ -1,7 +1,7 @@
 """Transcribes recordings one after another with faster-whisper on the CPU, with the weights of our default model.
 
-JSON on standard input: {"beam", "threads", "batch": int, "compute_type": string, "language": string or null, "files": [path…]};
-with a batch of 0, windows are computed one after another.
+JSON on standard input: {"beam", "threads", "batch": int, "compute_type", "task": string, "language": string or null,
+"files": [path…]}; with a batch of 0, windows are computed one after another.
 JSON on standard output: {"seconds", "cpu_seconds": after the model was loaded, "peak_bytes",
 "answers": [{"text": string, "language": string}…]}
 """
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     model = faster_whisper.WhisperModel(
         folder, device="cpu", compute_type=question["compute_type"], cpu_threads=question["threads"]
     )
-options = {"beam_size": question["beam"], "language": question["language"]}
+options = {"beam_size": question["beam"], "task": question["task"], "language": question["language"]}
 if question["batch"] > 0:
     reader = faster_whisper.BatchedInferencePipeline(model)
     options["batch_size"] = question["batch"]

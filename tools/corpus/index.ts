@@ -1,5 +1,6 @@
 /** The recordings with their references, and the field's own tools that they are scored with. */
 export { concatenate, type Excerpt, makeSilence, mix, type Part, repeat, type Sound, samplesOf } from "./audio.ts";
+export { installBleu } from "./bleu.ts";
 export { fasterWhisperVersion, installFasterWhisper } from "./faster-whisper.ts";
 export { installLivePeers, type LivePeer, livePeers } from "./live-peers.ts";
 export { type Group, type Reference, readCorpus, recordingsWithoutSpeech, type SpokenTurn } from "./references.ts";

@@ -15,6 +15,10 @@ await runWithParts(
     hints: ["compares transcripts with and without a prompt and speaker counts", () => import("./hints.ts")],
     rooms: ["measures the diarization of meetings in simulated rooms", () => import("./rooms.ts")],
     voices: ["measures proposals of voices that are known again", () => import("./voices.ts")],
+    translation: [
+      "compares translations to English with references and faster-whisper",
+      () => import("./translation.ts"),
+    ],
     slots: ["compares texts that are decoded together with those of states alone", () => import("./slots.ts")],
   },
   process.argv.slice(2),

@@ -7,7 +7,7 @@ import type { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { Transcript } from "../../src/transcripts/index.ts";
+import { Transcript, Translation } from "../../src/transcripts/index.ts";
 import { concatenate, type Reference } from "../corpus/index.ts";
 import { CommandError } from "../shared/run-command.ts";
 
@@ -94,6 +94,17 @@ export class EvaluationServer implements AsyncDisposable {
         }),
       })),
     };
+  }
+
+  /** Returns the translation of a recording to English, as one text. @throws {CommandError} as `transcribe` */
+  async translate(file: string): Promise<string> {
+    const { ended } = await this.#client.transcribe(file, { task: "translate" });
+    this.#requireDevice();
+    const store = openDatabase(join(this.#server.dataDirectory, "transcribe.db"));
+    const recording = new Recordings(store, Date.now).get(ended.id);
+    const segments = recording === null ? [] : [...new Translation(store, recording).allSegments()];
+    store.$client.close();
+    return segments.map(({ text }) => text).join(" ");
   }
 
   #requireDevice(): void {

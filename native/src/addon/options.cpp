@@ -35,6 +35,7 @@ Options read_options(const Napi::Object & object) {
     options.no_speech_threshold = number(object, "noSpeechThreshold");
     options.without_timestamps = flag(object, "withoutTimestamps");
     options.suppress_non_speech = flag(object, "suppressNonSpeech");
+    options.translate = flag(object, "translate");
     return options;
 }
 
@@ -51,6 +52,7 @@ whisper_full_params to_whisper_params(const Options & options) {
     params.no_speech_thold = options.no_speech_threshold;
     params.no_timestamps = options.without_timestamps;
     params.suppress_nst = options.suppress_non_speech;
+    params.translate = options.translate;
     if (options.beam_size > 1) {
         params.beam_search.beam_size = options.beam_size;
     }

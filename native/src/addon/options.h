@@ -20,6 +20,7 @@ struct Options {
     float no_speech_threshold;
     bool without_timestamps;
     bool suppress_non_speech;
+    bool translate; // writes English, whatever language is spoken
 };
 
 Options read_options(const Napi::Object & object);

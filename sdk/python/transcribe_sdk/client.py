@@ -21,7 +21,9 @@ from .types import (
     Language,
     ListedTranscription,
     Segment,
+    SegmentPage,
     SpeakerStyle,
+    TextName,
     Transcription,
     TranscriptionForm,
 )
@@ -100,7 +102,7 @@ class Client:
         stop = Stop(cancel, timeout)
         created = self._create(recording, hints, name, idempotency_key, stop)
         transcription = self._wait(created["id"], poll_seconds, on_progress, stop)
-        segments = list(self._segments(created["id"], words, stop))
+        segments = list(self._segments(self.operations.list_segments, created["id"], words, stop))
         return Transcript(transcription, segments)
 
     def create(
@@ -151,7 +153,16 @@ class Client:
         self, id: str, *, words: bool = False, cancel: Optional[threading.Event] = None
     ) -> Iterator[Segment]:
         """Returns the segments of a completed transcription, page by page."""
-        return self._segments(id, words, Stop(cancel))
+        return self._segments(self.operations.list_segments, id, words, Stop(cancel))
+
+    def translation(
+        self, id: str, *, words: bool = False, cancel: Optional[threading.Event] = None
+    ) -> Iterator[Segment]:
+        """Returns the segments of the translation of a transcription, page by page.
+
+        The transcription was created with the task `translate`.
+        """
+        return self._segments(self.operations.get_translation, id, words, Stop(cancel))
 
     def list(
         self,
@@ -189,6 +200,7 @@ class Client:
         lines: Optional[int] = None,
         words: Optional[int] = None,
         media: Optional[str] = None,
+        text: Optional[TextName] = None,
     ) -> Download:
         """Downloads the transcript in any format of the server, in a chosen form.
 
@@ -202,6 +214,7 @@ class Client:
             lines=lines,
             words=words,
             media=media,
+            text=text,
         )
 
     def export_file(
@@ -276,10 +289,12 @@ class Client:
             recommended = min(MAX_PAUSE_SECONDS, pause * 2) if is_long else SHORT_PAUSE_SECONDS
             pause = recommended if poll_seconds is None else poll_seconds
 
-    def _segments(self, id: str, words: bool, stop: Stop) -> Iterator[Segment]:
+    def _segments(
+        self, read: Callable[..., SegmentPage], id: str, words: bool, stop: Stop
+    ) -> Iterator[Segment]:
         cursor: Optional[str] = None
         while True:
-            page = self.operations.list_segments(
+            page = read(
                 id, limit=MAX_SEGMENT_PAGE_SIZE, cursor=cursor, words=words or None, stop=stop
             )
             yield from page["data"]

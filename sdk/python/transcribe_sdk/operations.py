@@ -23,6 +23,7 @@ from .types import (
     SpeakerStyle,
     Speakers,
     Tags,
+    TextName,
     Transcription,
     TranscriptionForm,
     TranscriptionPage,
@@ -805,6 +806,7 @@ class Operations:
         id: str,
         format: FileFormat,
         *,
+        text: Optional[TextName] = None,
         speakers: Optional[SpeakerStyle] = None,
         width: Optional[int] = None,
         lines: Optional[int] = None,
@@ -816,6 +818,7 @@ class Operations:
     ) -> Download:
         """Download the transcript in a chosen form.
 
+        text: The text of the file: the transcript, by default, or the translation to English.
         speakers: How speakers are written: with the names that people gave them, with letters, or
         not at all. With `names` and `letters`, `srt` and `ttml` have `Name:` where the speaker
         changes. By default they name nobody, and the other formats have letters. `tsv` and `lrc`
@@ -834,13 +837,14 @@ class Operations:
         Anything else is replaced by a new id.
         Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
         `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
-        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
-        `validation_failed`, `rate_limited`, `internal_error`.
+        `workspace_scope_mismatch`, `not_found`, `translation_not_found`, `method_not_allowed`,
+        `transcription_is_not_ready`, `validation_failed`, `rate_limited`, `internal_error`.
         """
         request = Request(
             method="GET",
             path=f"/transcriptions/{quote(str(id), safe='')}/exports/{quote(str(format), safe='')}",
             query={
+                "text": text,
                 "speakers": speakers,
                 "width": width,
                 "lines": lines,
@@ -853,3 +857,40 @@ class Operations:
             },
         )
         return self._transport.file(request, stop)
+
+    def get_translation(
+        self,
+        id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        words: Optional[bool] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> SegmentPage:
+        """Read the translation.
+
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        words: Whether each segment also has its words with their times.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `translation_not_found`, `method_not_allowed`,
+        `transcription_is_not_ready`, `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(id, safe='')}/translation",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "words": words,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(SegmentPage, self._transport.json(request, stop))

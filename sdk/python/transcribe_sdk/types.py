@@ -11,6 +11,8 @@ VERSION = "0.3.0"
 BASE_PATH = "/api/public/v1"
 """Path of the API on a server."""
 
+Task = Literal["transcribe", "translate"]
+
 
 class TranscriptionForm(TypedDict, total=False):
     file: RecordingFile
@@ -21,6 +23,10 @@ class TranscriptionForm(TypedDict, total=False):
     """
     language: str
     """Code of `GET /languages`, in upper or lower case. If omitted, the language is detected."""
+    task: Task
+    """With `translate`, the speech is translated to English as well; `GET
+    /transcriptions/{id}/translation` has the result. The model in use must be able to translate.
+    """
     prompt: str
     """Names and terms of this recording, separated by commas or line ends. They are used together
     with the account's vocabulary. An empty prompt is none.
@@ -550,6 +556,8 @@ FileFormat = Literal[
     "podcast",
 ]
 
+TextName = Literal["transcript", "translation"]
+
 SpeakerStyle = Literal["names", "letters", "none"]
 
 ErrorCode = Literal[
@@ -563,6 +571,7 @@ ErrorCode = Literal[
     "workspace_scope_mismatch",
     "forbidden",
     "not_found",
+    "translation_not_found",
     "method_not_allowed",
     "concurrency_limit",
     "idempotency_key_reused",

@@ -153,6 +153,13 @@ export class Client {
     );
   }
 
+  /** Returns the segments of the translation of a transcription that was created with `task: "translate"`, likewise. */
+  translation(id: string, { words, ...call }: CallOptions & { readonly words?: boolean | undefined } = {}) {
+    return allOf<Segment>((cursor) =>
+      this.operations.getTranslation(id, { limit: MAX_SEGMENT_PAGE_SIZE, cursor, words }, call),
+    );
+  }
+
   /** Returns the transcriptions that the key may read, newest first, page by page. */
   list(filter: Omit<ListTranscriptionsParameters, "cursor" | "limit"> = {}, call: CallOptions = {}) {
     return allOf<ListedTranscription>((cursor) =>

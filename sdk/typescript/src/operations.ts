@@ -18,6 +18,7 @@ import type {
   GetRevisionParameters,
   GetTagsParameters,
   GetTranscriptionParameters,
+  GetTranslationParameters,
   Languages,
   ListLanguagesParameters,
   ListRevisionsParameters,
@@ -605,8 +606,9 @@ export class Operations {
    * Download the transcript in a chosen form.
    *
    * Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
-   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`, `method_not_allowed`,
-   * `transcription_is_not_ready`, `validation_failed`, `rate_limited`, `internal_error`.
+   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`,
+   * `translation_not_found`, `method_not_allowed`, `transcription_is_not_ready`, `validation_failed`, `rate_limited`,
+   * `internal_error`.
    */
   exportTranscriptionAs(
     id: string,
@@ -619,6 +621,7 @@ export class Operations {
         method: "GET",
         path: `/transcriptions/${encodeURIComponent(id)}/exports/${encodeURIComponent(format)}`,
         query: {
+          text: parameters.text,
           speakers: parameters.speakers,
           width: parameters.width,
           lines: parameters.lines,
@@ -626,6 +629,26 @@ export class Operations {
           media: parameters.media,
         },
         headers: { "If-None-Match": parameters.if_none_match, "X-Request-Id": parameters.request_id },
+      },
+      call,
+    );
+  }
+
+  /**
+   * Read the translation.
+   *
+   * Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`, `account_restricted`,
+   * `guest_account_not_supported`, `insufficient_scope`, `workspace_scope_mismatch`, `not_found`,
+   * `translation_not_found`, `method_not_allowed`, `transcription_is_not_ready`, `validation_failed`, `rate_limited`,
+   * `internal_error`.
+   */
+  getTranslation(id: string, parameters: GetTranslationParameters = {}, call: CallOptions = {}): Promise<SegmentPage> {
+    return this.#transport.json<SegmentPage>(
+      {
+        method: "GET",
+        path: `/transcriptions/${encodeURIComponent(id)}/translation`,
+        query: { limit: parameters.limit, cursor: parameters.cursor, words: parameters.words },
+        headers: { "X-Request-Id": parameters.request_id },
       },
       call,
     );

@@ -7,6 +7,8 @@ export const version = "0.3.0";
 /** Path of the API on a server. */
 export const basePath = "/api/public/v1";
 
+export type Task = "transcribe" | "translate";
+
 export interface TranscriptionForm {
   /** One recording, audio or video, of any format that ffmpeg reads. Either this or `url`. */
   file?: RecordingFile | undefined;
@@ -14,6 +16,11 @@ export interface TranscriptionForm {
   url?: string | undefined;
   /** Code of `GET /languages`, in upper or lower case. If omitted, the language is detected. */
   language?: string | undefined;
+  /**
+   * With `translate`, the speech is translated to English as well; `GET /transcriptions/{id}/translation` has the
+   * result. The model in use must be able to translate.
+   */
+  task?: Task | undefined;
   /**
    * Names and terms of this recording, separated by commas or line ends. They are used together with the account's
    * vocabulary. An empty prompt is none.
@@ -469,6 +476,8 @@ export type FileFormat =
   | "whisper"
   | "podcast";
 
+export type TextName = "transcript" | "translation";
+
 export type SpeakerStyle = "names" | "letters" | "none";
 
 export type ErrorCode =
@@ -482,6 +491,7 @@ export type ErrorCode =
   | "workspace_scope_mismatch"
   | "forbidden"
   | "not_found"
+  | "translation_not_found"
   | "method_not_allowed"
   | "concurrency_limit"
   | "idempotency_key_reused"
@@ -839,6 +849,8 @@ export interface SearchTranscriptionsParameters {
 
 /** Parameters of {@link Operations.exportTranscriptionAs}. */
 export interface ExportTranscriptionAsParameters {
+  /** The text of the file: the transcript, by default, or the translation to English. */
+  text?: TextName | undefined;
   /**
    * How speakers are written: with the names that people gave them, with letters, or not at all. With `names` and
    * `letters`, `srt` and `ttml` have `Name:` where the speaker changes. By default they name nobody, and the other
@@ -858,6 +870,20 @@ export interface ExportTranscriptionAsParameters {
   media?: string | undefined;
   /** `ETag` of a stored export. If it is still current, the answer is 304 without a body. */
   if_none_match?: string | undefined;
+  /**
+   * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
+   */
+  request_id?: string | undefined;
+}
+
+/** Parameters of {@link Operations.getTranslation}. */
+export interface GetTranslationParameters {
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
+  limit?: number | undefined;
+  /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
+  cursor?: string | undefined;
+  /** Whether each segment also has its words with their times. */
+  words?: boolean | undefined;
   /**
    * Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -. Anything else is replaced by a new id.
    */

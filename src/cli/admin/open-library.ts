@@ -38,6 +38,8 @@ function refusalText(id: string, refusal: Refusal): string {
       return `the transcript of recording ${id} can't be corrected: ${refusal.reason}`;
     case "not_completed":
       return `recording ${id} has no transcript: it is ${refusal.status}`;
+    case "not_translated":
+      return `recording ${id} was not translated; to translate it: transcribe recordings process ${id} --translate`;
     case "not_processed":
       return `recording ${id} can't be processed again: ${rerunTexts[refusal.reason]}`;
   }

@@ -31,6 +31,12 @@ export function rerunText({ status, percent, failureReason, failureCause }: Reco
   return percent === null ? status : `${status}, ${percent} %`;
 }
 
+interface ProcessOptions extends JsonOption {
+  readonly model?: string;
+  readonly language?: string;
+  readonly translate?: true;
+}
+
 /** transcribe recordings process ID */
 export function processCommand(): Command {
   return settingsCommand(
@@ -44,16 +50,20 @@ export function processCommand(): Command {
       'language, or "detect" for language detection; by default as when the recording was sent',
       (text) => (text === "detect" ? text : languageCode(text)),
     )
-    .action(async (id: string, options: JsonOption & { model?: string; language?: string }, command: Command) => {
+    .option("--translate", "translate to English as well; by default as before, if the model can translate")
+    .action(async (id: string, options: ProcessOptions, command: Command) => {
       const context = await modelsContext(command);
       const { settings, store } = context;
       const library = libraryOf(store, context.dataDirectory);
       const recording = await orRefused(id, () => library.require(operator(), id));
       const model = rerunModel(context, options.model);
       const pinnedLanguage = rerunLanguage(context, model, options.language, recording);
+      const { translate } = options;
+      if (translate === true) requireTranslator(context, model);
       const rerun = await orRefused(id, () =>
         library.processAgain(operator(), id, {
           ...{ speechModel: model.id, pinnedLanguage },
+          ...(translate === true && { isTranslated: true }),
           recordingsPerAccount: settings.limits.recordings_per_account,
         }),
       );
@@ -76,6 +86,12 @@ function rerunModel(context: ModelsContext, id: string | undefined): SpeechModel
     if (error instanceof CommandError) throw error;
     throw new CommandError(`the model can't be used: ${messageOf(error)}`);
   }
+}
+
+/** @throws {CommandError} when a model cannot translate */
+function requireTranslator({ speech }: ModelsContext, model: SpeechModel): void {
+  const refusal = speech.translationRefusal(model.id);
+  if (refusal !== null) throw new CommandError(refusal);
 }
 
 /** Returns the language for a rerun; null: it is detected. @throws {CommandError} when the model does not know it */

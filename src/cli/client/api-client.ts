@@ -39,6 +39,9 @@ export interface Connection {
   readonly trust: ServerTrust;
 }
 
+/** The texts of a recording. */
+export type RecordingTextName = "transcript" | "translation";
+
 interface ApiClientOptions {
   readonly signal: AbortSignal;
   /** How long a server may fail or be unreachable before requests fail. */
@@ -222,17 +225,25 @@ export class ApiClient {
     return this.#all(editing.foundSchema, limit, (call) => this.#client.editing.search(words, filter, call));
   }
 
-  /** Returns all segments of a completed recording. */
-  segments(id: string): Promise<SegmentResource[]> {
-    return this.#all(segmentSchema, Number.POSITIVE_INFINITY, (call) => this.#client.segments(id, call));
+  /** Returns all segments of a text of a completed recording. */
+  segments(id: string, text: RecordingTextName = "transcript"): Promise<SegmentResource[]> {
+    return this.#all(segmentSchema, Number.POSITIVE_INFINITY, (call) =>
+      text === "translation" ? this.#client.translation(id, call) : this.#client.segments(id, call),
+    );
   }
 
-  /** Downloads a transcript. What the contract of version 1 has is requested as it says, also of an older server. */
-  async export(id: string, format: ExportFormat, layout?: ExportLayout): Promise<Uint8Array> {
+  /** Downloads a text. What the contract of version 1 has is requested as it says, also of an older server. */
+  async export(
+    id: string,
+    format: ExportFormat,
+    text: RecordingTextName = "transcript",
+    layout?: ExportLayout,
+  ): Promise<Uint8Array> {
+    const own = text === "translation" ? { text } : {};
     const download = (call: CallOptions) =>
-      layout === undefined && isContractFormat(format)
+      text === "transcript" && layout === undefined && isContractFormat(format)
         ? this.#client.export(id, format, call)
-        : this.#client.exportAs(id, format, layout, call);
+        : this.#client.exportAs(id, format, { ...layout, ...own }, call);
     return (await this.#call(download)).content;
   }
 

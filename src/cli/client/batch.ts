@@ -31,7 +31,7 @@ export interface SubmitOutcome {
 export interface BatchOptions {
   readonly client: ApiClient;
   readonly board: ProgressBoard;
-  /** Language and hints of each create. */
+  /** Language, task and hints of each create. The task decides which text is printed or written. */
   readonly hints: RecordingHints;
   readonly wait: boolean;
   readonly everySeconds: number | undefined;
@@ -120,7 +120,8 @@ export class Batch {
   }
 
   async #finish(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
-    const { client, everySeconds, force } = this.#options;
+    const { client, everySeconds, force, hints } = this.#options;
+    const text = hints.task === "translate" ? "translation" : "transcript";
     const id = outcome.transcription?.id ?? "";
     this.#following += 1;
     try {
@@ -140,18 +141,21 @@ export class Batch {
       throw new CommandError(`${failureTexts[reason]} (${id})`, exitCodes.recordingFailed, reason);
     }
     if (job.output === null) {
-      outcome.segments = await client.segments(id);
+      outcome.segments = await client.segments(id, text);
       row.end();
       return;
     }
     const { format, path } = job.output;
-    const bytes = await client.export(id, format);
+    const bytes = await client.export(id, format, text);
     row.end();
     try {
       await writeOutput(path, bytes, force);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      throw new CommandError(`${error.message}; export it again: transcribe export ${id} --format ${format} -o FILE`);
+      const option = text === "translation" ? " --translation" : "";
+      throw new CommandError(
+        `${error.message}; export it again: transcribe export ${id}${option} --format ${format} -o FILE`,
+      );
     }
     outcome.output = path;
     this.#options.board.note(`${job.shown} → ${path}`);

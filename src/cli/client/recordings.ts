@@ -44,17 +44,27 @@ export function listCommand(): Command {
   );
 }
 
+interface GetOptions extends JsonOption {
+  readonly segments?: true;
+  readonly translation?: true;
+}
+
 /** transcribe get ID */
 export function getCommand(): Command {
   const command = new Command("get")
     .description("Show a recording and its progress, with --segments its transcript.")
     .argument("<id>", "the recording's id", resourceId)
     .option("--segments", "print the transcript, too; the recording must be completed")
-    .option("--json", "print the transcription as JSON, with --segments its segments in it");
-  return addServerOptions(command).action((id: string, options: JsonOption & { segments?: boolean }) =>
+    .addOption(new Option("--translation", "print the translation to English, too").conflicts("segments"))
+    .option("--json", "print the transcription as JSON, with --segments or --translation its segments in it");
+  return addServerOptions(command).action((id: string, options: GetOptions) =>
     withClient(command, async (client) => {
+      const { translation } = options;
       const transcription = await client.get(id);
-      const segments = options.segments === true ? await client.segments(id) : null;
+      const segments =
+        options.segments === true || translation === true
+          ? await client.segments(id, translation === true ? "translation" : "transcript")
+          : null;
       print(options, segments === null ? transcription : { ...transcription, segments }, () => {
         const record = describe(transcription);
         return segments === null ? record : `${record}\n\n${transcriptText(segments).trimEnd()}`;
@@ -84,6 +94,7 @@ interface ExportOptions extends LayoutOptions {
   readonly format?: ExportFormat;
   readonly output?: string;
   readonly force?: boolean;
+  readonly translation?: true;
 }
 
 /** transcribe export ID */
@@ -98,6 +109,7 @@ export function exportCommand(): Command {
     )
     .addOption(outputOption("a file, or DIRECTORY/; - is standard output").default(standardOutput))
     .option("--force", "overwrite an existing file")
+    .option("--translation", "save the translation to English instead of the transcript")
     .addOption(speakersOption("speakers", ["names", "letters", "none"]));
   const command = addLayoutOptions(saving);
   return addServerOptions(command).action((id: string, options: ExportOptions) => {
@@ -105,7 +117,12 @@ export function exportCommand(): Command {
     const { format, path } = output ?? { format: "txt", path: standardOutput };
     const layout = layoutOf(options, format, options.speakers, "speakers");
     return withClient(command, async (client) => {
-      const content = await client.export(id, format, layout);
+      const content = await client.export(
+        id,
+        format,
+        options.translation === true ? "translation" : "transcript",
+        layout,
+      );
       makeOutputDirectory(options);
       await writeOutput(path, content, options.force === true);
     });

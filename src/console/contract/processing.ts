@@ -9,10 +9,14 @@ export const processingOptionsSchema = Type.Object({
     Type.Object({
       id: Type.String(),
       languages: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),
+      /** Whether it can translate to English. */
+      translates: Type.Boolean(),
     }),
   ),
   /** The language that was given when the recording was sent; null: it is detected. */
   language: nullable(Type.String()),
+  /** Whether it was translated to English before. */
+  translate: Type.Boolean(),
 });
 export type ProcessingOptions = Static<typeof processingOptionsSchema>;
 
@@ -28,6 +32,8 @@ export const processingRoutes = {
         model: Type.String({ minLength: 1, maxLength: 4096 }),
         /** Null: the language is detected. */
         language: nullable(Type.String({ minLength: 2, maxLength: 3 })),
+        /** Whether it is translated to English as well; by default as before. */
+        translate: Type.Optional(Type.Boolean()),
       },
       { additionalProperties: false },
     ),

@@ -144,6 +144,8 @@ export const recordingSchema = Type.Composite([
         }),
       ]),
     ),
+    /** Whether there is a translation to English; false unless completed. */
+    has_translation: Type.Boolean(),
     /** Whether the recording was a live session, whose words can be compared with the transcript. */
     was_live: Type.Boolean(),
     /** The latest correction by a person; null if the transcript is as recognized. */
@@ -161,6 +163,8 @@ export const uploadOptionsSchema = Type.Object({
   accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), workspaces: Type.Array(namedSchema) })),
   /** Languages that the current model accepts, by code. */
   languages: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),
+  /** Whether the current model can translate to English. */
+  translates: Type.Boolean(),
   max_bytes: bytesSchema,
   /** Whether the server fetches links. */
   links: Type.Boolean(),
@@ -190,7 +194,7 @@ export const recordingRoutes = {
     }),
     answer: recordingPageSchema,
   },
-  /** multipart/form-data: `file` or `url`, and `language` if it is known. */
+  /** multipart/form-data: `file` or `url`, and further parts of a create, such as `language` and `task`. */
   createRecording: {
     at: "POST /recordings",
     access: "member",

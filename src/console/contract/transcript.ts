@@ -24,6 +24,16 @@ export const segmentSchema = Type.Object({
 });
 export type Segment = Static<typeof segmentSchema>;
 
+/** A segment of the translation to English. */
+export const translatedSegmentSchema = Type.Object({
+  index: countSchema,
+  start: secondsSchema,
+  /** Zero-based index into `speakers` of the recording. */
+  speaker: countSchema,
+  text: Type.String(),
+});
+export type TranslatedSegment = Static<typeof translatedSegmentSchema>;
+
 export const segmentPageSchema = Type.Object({
   /** Number of the transcript's latest revision. */
   revision: countSchema,
@@ -98,6 +108,24 @@ export const transcriptRoutes = {
     ),
     answer: recordingSchema,
   },
-  /** With the names given to the speakers. */
-  exportTranscript: { at: "GET /recordings/:id/exports/:format", access: "reader", answer: "file" },
+  /** The segments of the translation from index `after` on. */
+  translation: {
+    at: "GET /recordings/:id/translation",
+    access: "reader",
+    query: Type.Object({ after: afterSchema, limit: limitSchema(500, 200) }),
+    answer: Type.Object({
+      segments: Type.Array(translatedSegmentSchema),
+      /** Value of `after` for the next request; null if these are the last segments. */
+      next_after: nullable(countSchema),
+    }),
+  },
+  /** The transcript or its translation, with the names given to the speakers. */
+  exportTranscript: {
+    at: "GET /recordings/:id/exports/:format",
+    access: "reader",
+    query: Type.Object({
+      text: withDefault(Type.Union([Type.Literal("transcript"), Type.Literal("translation")]), "transcript"),
+    }),
+    answer: "file",
+  },
 } as const satisfies Routes;

@@ -437,8 +437,16 @@ export const strings = {
       }),
     removed: "The webhook was removed.",
   },
+  translation: {
+    title: "Translation",
+    show: "Show the translation to English",
+    list: "Translation",
+    means: "The machine's own translation. Corrections of the transcript do not change it.",
+    none: "The translation has no text.",
+  },
   exports: {
     title: "Export",
+    translationTitle: "Export of the translation",
     name: (format: string) =>
       ({ textgrid: "Praat", eaf: "ELAN", md: "Markdown", exb: "EXMARaLDA", whisper: "Whisper", podcast: "Podcast" })[
         format
@@ -493,6 +501,7 @@ export const strings = {
     noWorkspace: "None",
     language: "Language",
     anyLanguage: "Detect automatically",
+    translate: "Translate to English as well",
     prompt: "Names and terms that occur",
     promptExample: "Leverrier, Dr. Müller-Lüdenscheidt",
     speakers: "Number of speakers",

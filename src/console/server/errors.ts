@@ -99,6 +99,8 @@ export function refusalToConsoleError(refusal: Refusal): ConsoleError {
       );
     case "not_processed":
       return new ConsoleError("not_ready", rerunTexts[refusal.reason]);
+    case "not_translated":
+      return new ConsoleError("not_found", "The recording has no translation; process it again to get one.");
     case "not_completed":
     case "has_ended":
       return new ConsoleError("not_ready", `The recording has no transcript: it is ${refusal.status}.`);

@@ -82,6 +82,7 @@ export class RecordingFacts {
       exports: isCompleted ? exportsOf(recording) : [],
       playback_copy: playbackCopy,
       processed_again: rerun === null ? null : { ...this.#showRerun(viewer, rerun), place: place(rerun) },
+      has_translation: isCompleted && recording.isTranslated,
       was_live: wasLive(store, recording.id),
       corrected: showCorrected(store, transcript, viewer),
     };

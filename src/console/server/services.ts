@@ -59,6 +59,8 @@ export interface ConsoleServices {
   readonly models: {
     installed(): readonly { readonly id: string }[];
     find(id: string): { readonly id: string; readonly languages: readonly Language[] } | null;
+    /** Returns why a model cannot translate, with the models that can; null if it can. */
+    translationRefusal(id: string): string | null;
   };
   readonly playback: PlaybackCopies;
   readonly live: LiveSessions;

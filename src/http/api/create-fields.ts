@@ -31,6 +31,14 @@ export const createForm = Type.Object({
       example: "de",
     }),
   ),
+  task: Type.Optional(
+    Type.Union([Type.Literal("transcribe"), Type.Literal("translate")], {
+      description:
+        "With `translate`, the speech is translated to English as well; `GET /transcriptions/{id}/translation` has the " +
+        "result. The model in use must be able to translate.",
+      example: "translate",
+    }),
+  ),
   prompt: Type.Optional(
     Type.String({
       maxLength: MAX_PROMPT_CHARACTERS,
@@ -77,6 +85,19 @@ export function languageOf(languages: readonly Language[], code: string | undefi
   const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
   if (language === undefined) throw invalidField("language", "This is not a language code of GET /languages.");
   return language;
+}
+
+/**
+ * Returns whether a create's form asks for a translation. An empty task is none.
+ * @param refusal returns why the model in use cannot translate; null if it can
+ * @throws 422 under `task`
+ */
+export function isTranslated(task: string | undefined, refusal: () => string | null): boolean {
+  if (task === undefined || task === "" || task === "transcribe") return false;
+  if (task !== "translate") throw invalidField("task", "It must be transcribe or translate.");
+  const reason = refusal();
+  if (reason !== null) throw invalidField("task", reason);
+  return true;
 }
 
 /**

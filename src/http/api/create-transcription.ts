@@ -5,13 +5,15 @@ import type { Language } from "../../speech/index.ts";
 import { refusalOf } from "../shared/error-envelope.ts";
 import { type Entry, RequestIntake, type RequestIntakeServices, senderOf } from "../shared/request-intake.ts";
 import { type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
-import { type CheckUrl, createParts, hintsOf, languageOf, sourceOf } from "./create-fields.ts";
+import { type CheckUrl, createParts, hintsOf, isTranslated, languageOf, sourceOf } from "./create-fields.ts";
 import { fingerprintOf, Idempotency, IdempotentCreate } from "./idempotency.ts";
 
 interface CreateServices extends RequestIntakeServices {
   readonly store: Store;
   /** Returns the speech model in use and its languages. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
+  /** Returns why a model cannot translate, with the models that can; null if it can. */
+  readonly translationRefusal: (modelId: string) => string | null;
   readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
   readonly now: () => number;
@@ -99,12 +101,18 @@ export class TranscriptionCreator {
     received: ReceivedUpload,
     { fingerprint, idempotent }: { readonly fingerprint: string; readonly idempotent: IdempotentCreate },
   ): Promise<Created> {
-    const { store, speechModel, checkUrl, fetchEnabled } = this.#services;
+    const { store, speechModel, translationRefusal, checkUrl, fetchEnabled } = this.#services;
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
     const hints = hintsOf(received.fields);
-    const submission = { source, pinnedLanguage: language?.code ?? null, hints, speechModel: model.id };
+    const submission = {
+      source,
+      pinnedLanguage: language?.code ?? null,
+      hints,
+      isTranslated: isTranslated(received.fields.task, () => translationRefusal(model.id)),
+      speechModel: model.id,
+    };
     await this.requests.intake.examine(source, entry.sender);
     let body = "";
     const recording = await this.requests.create(entry, submission, (writer, created) => {

@@ -99,11 +99,11 @@ export class IdempotentCreate implements Disposable {
   }
 }
 
-/** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link, the language and hints. */
+/** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link, the language, the task and hints. */
 export function fingerprintOf({ file, fields }: Pick<ReceivedUpload, "file" | "fields">): string {
-  const { url, language, prompt, speakers, min_speakers, max_speakers } = fields;
+  const { url, language, task, prompt, speakers, min_speakers, max_speakers } = fields;
   const compared: unknown[] = [file?.sha256 ?? null, file?.name ?? null, url ?? null, language ?? null];
-  const hints = { prompt, speakers, min_speakers, max_speakers };
+  const hints = { task, prompt, speakers, min_speakers, max_speakers };
   // Without hints, the fingerprint equals that of earlier versions, whose answers may still be stored.
   if (Object.values(hints).some((hint) => hint !== undefined)) compared.push(hints);
   return createHash("sha256").update(JSON.stringify(compared)).digest("hex");

@@ -62,6 +62,13 @@ export const furtherOperations = {
     scope: "transcriptions:read",
     query: layoutQuery,
   },
+  getTranslation: {
+    method: "GET",
+    path: "/transcriptions/:id/translation",
+    scope: "transcriptions:read",
+    query: segmentQuery,
+    response: segmentPageSchema,
+  },
 } as const satisfies Record<string, Operation>;
 
 /**

@@ -77,16 +77,13 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   });
 
   addRecordingRoute(api, library, operations.listSegments, ({ viewer, recording, query }) => {
-    const { limit, cursor, words } = query;
-    const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     const transcript = library.transcript(viewer, recording);
-    const segments = words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from);
-    const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segments, limit, toSegment);
-    return {
-      data: entries,
-      has_more: next !== null,
-      next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
-    };
+    return pageOf(query, (from) => (query.words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from)));
+  });
+
+  addRecordingRoute(api, library, furtherOperations.getTranslation, ({ viewer, recording, query }) => {
+    const translation = library.translation(viewer, recording);
+    return pageOf(query, (from) => translation.segmentsFrom(from, query.words));
   });
 
   addRecordingRoute(api, library, operations.exportTranscription, ({ request, viewer, recording, query }) => {
@@ -100,11 +97,16 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   });
 
   addRecordingRoute(api, library, furtherOperations.exportTranscriptionAs, (call) => {
-    const { request, params, viewer, recording, query: layout } = call;
+    const { request, params, viewer, recording } = call;
+    const { text, ...layout } = call.query;
     const format = exportFormatOf(params.format ?? "", layout);
-    const transcript = library.transcript(viewer, recording);
+    const transcript =
+      text === "translation" ? library.translation(viewer, recording) : library.transcript(viewer, recording);
     const names = layout.speakers === "names" ? [...transcript.speakerNames()] : [];
-    const headers = { ETag: entityTag(recording, format, [layout, names]), "Cache-Control": "private, no-cache" };
+    const headers = {
+      ETag: entityTag(recording, format, [layout, names, ...(text === undefined ? [] : [text])]),
+      "Cache-Control": "private, no-cache",
+    };
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
@@ -127,6 +129,20 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));
 
   return api;
+}
+
+/** Returns a page of segments. @param segmentsFrom yields the segments from an index on */
+function pageOf(
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  segmentsFrom: (index: number) => Iterable<StoredSegment>,
+) {
+  const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
+  const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segmentsFrom(from), limit, toSegment);
+  return {
+    data: entries,
+    has_more: next !== null,
+    next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { wavHeader } from "../../media/index.ts";
 import { HintError, type Hints, parseHints } from "../../text/index.ts";
 import { readQuery } from "../shared/query.ts";
 import type { FormParts } from "../shared/upload/index.ts";
-import { flagOf, promptOf } from "./form.ts";
+import { type CompatTask, flagOf, promptOf } from "./form.ts";
 import { invalidParam } from "./openai-error.ts";
 
 const outputSchema = Type.Union((["txt", "json", "vtt", "srt", "tsv"] as const).map((output) => Type.Literal(output)));
@@ -26,6 +26,7 @@ const asrQuery = Type.Object({
 
 /** A transcription that a client of whisper-asr-webservice asks for. */
 export interface AsrOrder {
+  readonly task: CompatTask;
   /** A name as sent; null for language detection. */
   readonly language: string | null;
   readonly hints: Hints;
@@ -39,14 +40,16 @@ export interface AsrOrder {
 /** Reads the query of a request. @throws {ApiError} with the parameter that is not valid */
 export function readAsrOrder(request: Request): AsrOrder {
   const query = readQuery(request, asrQuery);
-  if ((query.task || "transcribe") !== "transcribe") {
-    throw invalidParam("task", "This server transcribes, and does not translate.");
+  const task = query.task || "transcribe";
+  if (task !== "transcribe" && task !== "translate") {
+    throw invalidParam("task", "It must be transcribe or translate.");
   }
   const sent = query.output || "txt";
   const output = outputSchema.anyOf.find((choice) => choice.const === sent)?.const;
   if (output === undefined) throw invalidParam("output", "It must be one of txt, json, vtt, srt, tsv.");
   const language = query.language?.trim() ?? "";
   return {
+    task,
     language: language === "" || language.toLowerCase() === "auto" ? null : language,
     hints: { ...speakersOf(query), prompt: promptOf(`${query.initial_prompt ?? ""}\n${query.hotwords ?? ""}`) },
     output,

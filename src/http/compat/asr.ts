@@ -9,6 +9,7 @@ import { contextOf } from "../shared/request-context.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
 import { languageName } from "./languages.ts";
+import { requireTranslator } from "./models.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
 import { renderAsrJson, renderText } from "./render.ts";
 import {
@@ -87,7 +88,7 @@ class AsrTranscriptions {
   /** Answers with the language of a recording, of which nothing is kept. @throws {ApiError} */
   async detectLanguage(request: Request): Promise<Response> {
     const sender = this.#senderOf(request);
-    const order = { ...readAsrOrder(request), language: null };
+    const order = { ...readAsrOrder(request), task: "transcribe" as const, language: null };
     using wait = this.#waiting.begin(request, FILE_PART);
     const spoken = await this.#waiting.language(request, wait, this.#formOf(sender, order, true));
     if (spoken === null) throw invalidParam(FILE_PART, "The recording has no speech.");
@@ -97,9 +98,12 @@ class AsrTranscriptions {
   }
 
   #formOf(sender: Sender, order: AsrOrder, isTransient: boolean) {
-    const model = this.#services.models.current();
+    const { models } = this.#services;
+    const model = models.current();
+    const isTranslated = order.task === "translate";
+    if (isTranslated) requireTranslator(models, model, "task");
     const pinnedLanguage = languageFor(model, order.language);
-    const submission = { pinnedLanguage, hints: order.hints, speechModel: model.id, isTransient };
+    const submission = { pinnedLanguage, hints: order.hints, isTranslated, speechModel: model.id, isTransient };
     return { sender, parts: asrParts(order), read: () => ({ order, submission }) };
   }
 
@@ -107,15 +111,15 @@ class AsrTranscriptions {
     request: Request,
     sender: Sender,
     recording: Recording,
-    { output, hasWords, hasSpeakers }: AsrOrder,
+    { task, output, hasWords, hasSpeakers }: AsrOrder,
     headers: ReturnType<typeof asrHeaders>,
   ): Promise<Response> {
     if (output !== "json" && output !== "txt") {
-      return await this.#waiting.sendAs(output, request, sender, recording, headers);
+      return await this.#waiting.sendAs(output, request, { sender, recording, task }, headers);
     }
-    const transcript = this.#waiting.transcriptOf(sender, recording);
-    const parts =
-      output === "txt" ? renderText(transcript, "\n") : renderAsrJson(transcript, { hasWords, hasSpeakers });
+    const transcript = this.#waiting.transcriptOf(sender, recording, task);
+    const details = { spoken: recording.language, hasWords, hasSpeakers };
+    const parts = output === "txt" ? renderText(transcript, "\n") : renderAsrJson(transcript, details);
     return await this.#waiting.send(request, recording, parts, headers);
   }
 

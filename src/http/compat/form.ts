@@ -82,8 +82,12 @@ interface SentLanguage {
   readonly name: string;
 }
 
-/** A transcription that a client asks for, besides its file. The model and the language are names as sent. */
+/** What a client asks for: a transcript, or a translation to English. */
+export type CompatTask = "transcribe" | "translate";
+
+/** A transcription or translation that a client asks for, besides its file. The model and the language are names as sent. */
 export interface TranscriptionOrder {
+  readonly task: CompatTask;
   readonly model: string;
   /** The possible languages; empty for language detection. */
   readonly languages: readonly SentLanguage[];
@@ -99,8 +103,14 @@ export interface TranscriptionOrder {
 /** The model that answers `json` with the languages of the recording, and its snapshots. */
 const NAMES_LANGUAGES = /^gpt-transcribe(?:-|$)/;
 
-/** Reads the text parts of a transcription's form. @throws {OpenAiError} 400 with the part that is not valid */
-export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "lists">): TranscriptionOrder {
+/**
+ * Reads the text parts of a transcription's or translation's form.
+ * @throws {OpenAiError} 400 with the part that is not valid
+ */
+export function readOrder(
+  { fields, lists }: Pick<ReceivedUpload, "fields" | "lists">,
+  task: CompatTask,
+): TranscriptionOrder {
   const model = sentIn(fields.model);
   if (model === "") throw invalidParam("model", "Send the name of a model, e.g. whisper-1.");
   const format = formatOf(fields.response_format);
@@ -112,6 +122,7 @@ export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "li
   const hasLogprobs = listOf(lists, includeNames, "include", ["logprobs"]).length > 0;
   if (hasLogprobs && format !== "json") throw invalidParam("include", "logprobs are part of the format json only.");
   return {
+    task,
     model,
     languages: [
       ...languagesOf("language", [fields.language]),

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { UsableModel, UsableModels } from "../shared/usable-models.ts";
-import { OpenAiError } from "./openai-error.ts";
+import { invalidParam, OpenAiError } from "./openai-error.ts";
 
 export const modelSchema = Type.Object(
   {
@@ -52,13 +52,33 @@ export function modelFor(models: UsableModels, name: string, param = "model"): U
   return model;
 }
 
+/**
+ * Returns the model for a recording that is translated. An unknown name is 400 here: Nextcloud checks with such a request
+ * whether a server translates, and takes 404 for a server that does not.
+ * @param param the field that names it
+ * @throws {OpenAiError} 400 for a name that means none, and for a model that cannot translate
+ */
+export function translatorFor(models: UsableModels, name: string, param = "model"): UsableModel {
+  const model = models.find(name) ?? (isAlias(name) ? models.current() : null);
+  if (model === null) throw unknownModel(param, 400);
+  requireTranslator(models, model, param);
+  return model;
+}
+
+/** @throws {OpenAiError} 400 under `param` for a model that cannot translate */
+export function requireTranslator(models: UsableModels, { id }: UsableModel, param: string): void {
+  const refusal = models.translationRefusal(id);
+  if (refusal !== null) throw invalidParam(param, refusal);
+}
+
 function toModel(id: string, createdAt: number) {
   const created = Math.max(0, Math.floor(createdAt / 1000));
   return { id, object: "model" as const, created, owned_by: "transcribe" };
 }
 
-function unknownModel(param = "model"): OpenAiError {
+function unknownModel(param = "model", status = 404): OpenAiError {
   return new OpenAiError("not_found", "This model is not installed; GET /v1/models lists the models.", {
+    status,
     param,
     code: "model_not_found",
   });

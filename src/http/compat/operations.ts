@@ -12,7 +12,12 @@ export const openAiOperations = {
     scope: "transcriptions:write",
     query: noQuery,
   },
-  createOpenAiTranslation: { method: "POST", path: "/v1/audio/translations", scope: null, query: noQuery },
+  createOpenAiTranslation: {
+    method: "POST",
+    path: "/v1/audio/translations",
+    scope: "transcriptions:write",
+    query: noQuery,
+  },
   listOpenAiModels: { method: "GET", path: "/v1/models", scope: null, query: noQuery, response: modelListSchema },
   getOpenAiModel: { method: "GET", path: "/v1/models/:model", scope: null, query: noQuery, response: modelSchema },
 } as const satisfies Record<string, Operation>;

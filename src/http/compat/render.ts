@@ -4,6 +4,7 @@ import { Type } from "@sinclair/typebox";
 import type { SegmentWithWords } from "../../segments/index.ts";
 import { meetIn } from "../../text/index.ts";
 import { speakerLabel } from "../../transcripts/index.ts";
+import type { CompatTask } from "./form.ts";
 import { languageName } from "./languages.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
@@ -13,7 +14,7 @@ export const openAiTranscriptSchema = Type.Object(
   {
     text: Type.String({ description: "The whole text." }),
     usage: Type.Object({ type: Type.Literal("duration"), seconds: Type.Integer({ minimum: 0 }) }),
-    task: Type.Optional(Type.Literal("transcribe")),
+    task: Type.Optional(Type.Union([Type.Literal("transcribe"), Type.Literal("translate")])),
     language: Type.Optional(
       Type.String({ description: "With `verbose_json`: the English name in lower case; `unknown` without speech." }),
     ),
@@ -42,11 +43,12 @@ export const openAiTranscriptSchema = Type.Object(
   { description: "A transcript in the form of OpenAI's API." },
 );
 
-/** A transcript to render. */
+/** A transcript or a translation to render. */
 export interface Transcript {
+  readonly task: CompatTask;
   /** Seconds; 0 if no audio could be decoded. */
   readonly durationSeconds: number;
-  /** ISO 639; null if no speech was found and none was given. */
+  /** Language of the text, ISO 639; null if no speech was found and none was given. */
   readonly language: string | null;
   /** Reads the segments in order. An answer lists them several times: their texts, themselves, their words. */
   readonly segments: () => Iterable<SegmentWithWords>;
@@ -138,9 +140,9 @@ async function* detailedText(transcript: Transcript, { hasLogprobs, hasLanguages
 
 /** Yields the body for `verbose_json`. */
 export async function* renderVerboseJson(transcript: Transcript, hasWords: boolean): Parts {
-  const { durationSeconds, language } = transcript;
+  const { task, durationSeconds, language } = transcript;
   const name = language === null ? "unknown" : languageName(language);
-  yield `{"task":"transcribe","language":${JSON.stringify(name)},"duration":${durationSeconds},"text":`;
+  yield `{"task":"${task}","language":${JSON.stringify(name)},"duration":${durationSeconds},"text":`;
   yield* quotedText(transcript);
   yield ',"segments":';
   yield* listOf(transcript, ({ segment, text }) => [toVerboseSegment(segment, text)]);
@@ -153,18 +155,23 @@ export async function* renderVerboseJson(transcript: Transcript, hasWords: boole
 
 /** Yields the body for `diarized_json`. */
 export async function* renderDiarizedJson(transcript: Transcript): Parts {
-  yield `{"task":"transcribe","duration":${transcript.durationSeconds},"text":`;
+  yield `{"task":"${transcript.task}","duration":${transcript.durationSeconds},"text":`;
   yield* quotedText(transcript);
   yield ',"segments":';
   yield* listOf(transcript, ({ segment }) => [toDiarizedSegment(segment)]);
   yield usageOf(transcript);
 }
 
+/** Details of the JSON of whisper-asr-webservice. */
+interface AsrDetails {
+  /** The spoken language, ISO 639, which Whisper names for a translation as well; null if no speech was found. */
+  readonly spoken: string | null;
+  readonly hasWords: boolean;
+  readonly hasSpeakers: boolean;
+}
+
 /** Yields the JSON of whisper-asr-webservice: Whisper's segments, on request with their words and speakers. */
-export async function* renderAsrJson(
-  transcript: Transcript,
-  { hasWords, hasSpeakers }: { readonly hasWords: boolean; readonly hasSpeakers: boolean },
-): Parts {
+export async function* renderAsrJson(transcript: Transcript, { spoken, hasWords, hasSpeakers }: AsrDetails): Parts {
   yield '{"text":';
   yield* quotedText(transcript);
   yield ',"segments":';
@@ -173,7 +180,7 @@ export async function* renderAsrJson(
     const speaker = hasSpeakers ? { speaker: `SPEAKER_${String(segment.speaker).padStart(2, "0")}` } : {};
     return [{ ...toVerboseSegment(segment, text), ...words, ...speaker }];
   });
-  yield `,"language":${JSON.stringify(transcript.language)}}`;
+  yield `,"language":${JSON.stringify(spoken)}}`;
 }
 
 function toWhisperWord([word, start, end, probability]: SegmentWithWords["words"][number]) {

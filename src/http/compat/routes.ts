@@ -2,7 +2,6 @@ import { type AnyElysia, Elysia } from "elysia";
 import { requireScope } from "../shared/access.ts";
 import { addRoute } from "../shared/operations.ts";
 import { describeModel, listModels } from "./models.ts";
-import { OpenAiError } from "./openai-error.ts";
 import { openAiOperations, unversioned } from "./operations.ts";
 import { OpenAiTranscriptions } from "./transcriptions.ts";
 import type { TranscriptionServices } from "./waiting-transcripts.ts";
@@ -20,11 +19,12 @@ export function openAiRoutes(services: TranscriptionServices): AnyElysia {
   add(api, openAiOperations.createOpenAiTranscription, ({ request }) => {
     // The answer has the transcript, so the key must be able to read it.
     requireScope(request, "transcriptions:read");
-    return transcriptions.transcribe(request);
+    return transcriptions.transcribe(request, "transcribe");
   });
 
-  add(api, openAiOperations.createOpenAiTranslation, () => {
-    throw new OpenAiError("bad_request", "This server does not translate; use /v1/audio/transcriptions.");
+  add(api, openAiOperations.createOpenAiTranslation, ({ request }) => {
+    requireScope(request, "transcriptions:read");
+    return transcriptions.transcribe(request, "translate");
   });
 
   add(api, openAiOperations.listOpenAiModels, () => ({ object: "list" as const, data: listModels(models) }));

@@ -5,8 +5,8 @@ import { toApiError } from "../shared/error-envelope.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
-import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
-import { modelFor } from "./models.ts";
+import { type CompatTask, openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
+import { modelFor, translatorFor } from "./models.ts";
 import { toOpenAiForm } from "./openai-error.ts";
 import {
   joinedSegments,
@@ -36,7 +36,9 @@ interface Pending {
   readonly created: Promise<{ readonly id: string }>;
 }
 
-/** Handles POST /v1/audio/transcriptions: creates a recording, waits for its transcript, and answers with it. */
+/**
+ * Handles POST /v1/audio/transcriptions and translations: creates a recording, waits for its text, and answers with it.
+ */
 export class OpenAiTranscriptions {
   readonly #services: TranscriptionServices;
   readonly #waiting: WaitingTranscripts;
@@ -47,7 +49,7 @@ export class OpenAiTranscriptions {
   }
 
   /** @throws {ApiError} for a recording that is refused, or that has failed before its answer has begun */
-  async transcribe(request: Request): Promise<Response> {
+  async transcribe(request: Request, task: CompatTask): Promise<Response> {
     const sender = senderOf(request, this.#services);
     const wait = this.#waiting.begin(request, "file");
     let isStream = false;
@@ -60,7 +62,7 @@ export class OpenAiTranscriptions {
           sender,
           parts: openAiParts,
           read: (received) => {
-            const order = readOrder(received);
+            const order = readOrder(received, task);
             return { order, submission: this.#submissionOf(order) };
           },
         },
@@ -76,14 +78,16 @@ export class OpenAiTranscriptions {
     }
   }
 
-  #submissionOf({ model: name, languages: sent, prompt }: TranscriptionOrder) {
+  #submissionOf({ task, model: name, languages: sent, prompt }: TranscriptionOrder) {
     const { models, compat } = this.#services;
-    const model = modelFor(models, name);
+    const isTranslated = task === "translate";
+    const model = isTranslated ? translatorFor(models, name) : modelFor(models, name);
     const languages = new Set(sent.map(({ param, name: each }) => languageFor(model, each, param)));
     return {
       // Language detection can't be limited to several languages.
       pinnedLanguage: languages.size === 1 ? ([...languages][0] ?? null) : null,
       hints: { prompt, minSpeakers: null, maxSpeakers: null },
+      isTranslated,
       speechModel: model.id,
       isTransient: !compat().keep,
     };
@@ -99,7 +103,8 @@ export class OpenAiTranscriptions {
   }
 
   async #render({ request, sender, order }: Pending, recording: Recording): Promise<Response> {
-    const transcript = this.#waiting.transcriptOf(sender, recording);
+    const { task } = order;
+    const transcript = this.#waiting.transcriptOf(sender, recording, task);
     const send = (parts: Parts, type = JSON_TYPE) => this.#waiting.send(request, recording, parts, type);
     switch (order.format) {
       case "json":
@@ -111,9 +116,9 @@ export class OpenAiTranscriptions {
       case "text":
         return await send(renderText(transcript, "\n"), textType());
       case "srt":
-        return await this.#waiting.sendAs("srt", request, sender, recording, textType());
+        return await this.#waiting.sendAs("srt", request, { sender, recording, task }, textType());
       case "vtt":
-        return await this.#waiting.sendAs("vtt", request, sender, recording, textType("text/vtt"));
+        return await this.#waiting.sendAs("vtt", request, { sender, recording, task }, textType("text/vtt"));
     }
   }
 
@@ -134,7 +139,8 @@ export class OpenAiTranscriptions {
   async #sendEvents({ sender, wait, order, created }: Pending, sink: EventSink): Promise<void> {
     const { id } = await created;
     const sendDelta = (delta: string) => sink.send({ type: "transcript.text.delta", delta });
-    const endDeltas = followText(this.#services.events, id, sendDelta);
+    // A translation begins when the whole transcript is known, so its text is sent at the end.
+    const endDeltas = order.task === "translate" ? () => false : followText(this.#services.events, id, sendDelta);
     let recording: Recording;
     let hasDeltas = false;
     try {
@@ -142,7 +148,7 @@ export class OpenAiTranscriptions {
     } finally {
       hasDeltas = endDeltas();
     }
-    const transcript = this.#waiting.transcriptOf(sender, recording);
+    const transcript = this.#waiting.transcriptOf(sender, recording, order.task);
     for await (const { segment, text } of joinedSegments(transcript)) {
       if (!hasDeltas) sendDelta(text);
       if (order.format === "diarized_json") sink.send(toDiarizedSegment(segment));

@@ -6,12 +6,14 @@ import type { RecordingQueue } from "../../queue/index.ts";
 import { isOpen, type RecordingEvents } from "../../recordings/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
+import type { RecordingText } from "../../transcripts/index.ts";
 import type { ApiError } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import type { RequestIntake } from "../shared/request-intake.ts";
 import { type FormParts, type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
 import type { UsableModel, UsableModels } from "../shared/usable-models.ts";
 import { ClientWait } from "./client-wait.ts";
+import type { CompatTask } from "./form.ts";
 import { findLanguage } from "./languages.ts";
 import { invalidParam, OpenAiError } from "./openai-error.ts";
 import type { Parts, Transcript } from "./render.ts";
@@ -49,6 +51,13 @@ interface CreateListener<Order> {
   readonly onNoPlace?: (order: Order) => void;
   /** Called before the recording can be processed. */
   readonly onEntered?: (id: string) => void;
+}
+
+/** A recording that has ended, and what its client asked for. */
+interface EndedOrder {
+  readonly sender: Sender;
+  readonly recording: Recording;
+  readonly task: CompatTask;
 }
 
 interface SpokenLanguage {
@@ -166,28 +175,33 @@ export class WaitingTranscripts {
     return exports.sendText({ request, owner: accountId }, headers, (maker, signal) => maker.write(parts, signal));
   }
 
-  /** Returns an answer with a transcript in a text format. */
-  sendAs(
-    format: "srt" | "vtt" | "tsv",
-    request: Request,
-    sender: Sender,
-    recording: Recording,
-    headers: AnswerHeaders,
-  ): Promise<Response> {
-    const { library, exports } = this.#services;
-    const owner = recording.accountId;
-    const transcript = library.transcriptOf(sender, recording);
+  /** Returns an answer with a transcript or a translation in a text format. */
+  sendAs(format: "srt" | "vtt" | "tsv", request: Request, of: EndedOrder, headers: AnswerHeaders): Promise<Response> {
+    const { exports } = this.#services;
+    const owner = of.recording.accountId;
+    const transcript = this.#textOf(of);
     return exports.sendText({ request, owner }, headers, (maker, signal) =>
       maker.make({ owner, transcript, format }, signal),
     );
   }
 
-  transcriptOf(sender: Sender, recording: Recording): Transcript {
+  transcriptOf(sender: Sender, recording: Recording, task: CompatTask): Transcript {
+    const text = this.#textOf({ sender, recording, task });
     return {
+      task,
       durationSeconds: recording.durationSeconds ?? 0,
-      language: recording.language,
-      segments: () => this.#services.library.transcriptOf(sender, recording).allSegments(),
+      language: text.language,
+      segments: () => text.allSegments(),
     };
+  }
+
+  /** Returns the text that a client asked for; without speech, the empty transcript. */
+  #textOf({ sender, recording, task }: EndedOrder): RecordingText {
+    const { library } = this.#services;
+    const hasText = recording.status === "completed";
+    return task === "translate" && hasText
+      ? library.translation(sender, recording)
+      : library.transcriptOf(sender, recording);
   }
 
   /**

@@ -126,6 +126,11 @@ function refusalToApiError(refusal: Refusal): ApiError {
         "transcription_still_processing",
         `The transcription is ${refusal.status}; delete it when it has completed or failed.`,
       );
+    case "not_translated":
+      return new ApiError(
+        "translation_not_found",
+        "This transcription has no translation: it was not created with task=translate.",
+      );
     case "not_completed":
       return new ApiError("transcription_is_not_ready", `The transcription is ${refusal.status}.`);
     case "has_ended":

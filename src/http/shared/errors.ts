@@ -83,6 +83,13 @@ const catalogue = {
     advice: fixRequest,
     message: "There is nothing here.",
   },
+  translation_not_found: {
+    status: 404,
+    meaning:
+      "The recording has no translation: it was not created with `task=translate`, or was processed again without.",
+    advice: fixRequest,
+    message: "This transcription has no translation: it was not created with task=translate.",
+  },
   method_not_allowed: {
     status: 405,
     meaning: "The path does not accept this method. `Allow` lists the accepted methods.",

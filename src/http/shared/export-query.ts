@@ -13,8 +13,16 @@ export const exportQuery = Type.Object({
 const { speakers, width, lines, words, media } = exportLayoutSchema.properties;
 const cueText = "Only of subtitles: `srt`, `vtt`, `ttml`, `podcast`.";
 
-/** A client's choices about the form of an export. */
+/** A client's choices about the text and the form of an export. */
 export const layoutQuery = Type.Object({
+  text: Type.Optional({
+    ...Type.Union([Type.Literal("transcript"), Type.Literal("translation")]),
+    description: "transcript or translation",
+    documented: {
+      description: "The text of the file: the transcript, by default, or the translation to English.",
+      example: "translation",
+    },
+  }),
   speakers: {
     ...speakers,
     description: "names, letters or none",

@@ -14,4 +14,6 @@ export interface UsableModels {
   installed(): readonly { readonly id: string; readonly createdAt: number }[];
   /** Returns an installed model. */
   find(id: string): UsableModel | null;
+  /** Returns why a model cannot translate, with the models that can; null if it can. */
+  translationRefusal(id: string): string | null;
 }

@@ -13,6 +13,11 @@ export function familyOf(path: string): RecognizerFamily {
   return families.find((family) => family.recognizesFile(path)) ?? whisperFamily;
 }
 
+/** Returns whether a model can translate speech to English. @throws {Error} when its file cannot be read */
+export function canTranslate(path: string): boolean {
+  return familyOf(path).canTranslate(path);
+}
+
 /** Checks that native code can load a model file. @throws {ModelFileError} that says what is wrong and what to do */
 export function validateModelFile(path: string): void {
   familyOf(path).validateFile(path);

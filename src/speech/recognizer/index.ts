@@ -1,5 +1,5 @@
 /** Speech recognition: the interface of a model family, and the families by their files. */
-export { familyOf, readModelLanguages, validateModelFile } from "./families.ts";
+export { canTranslate, familyOf, readModelLanguages, validateModelFile } from "./families.ts";
 export {
   type EncoderComparison,
   type EncoderOptions,

@@ -47,6 +47,8 @@ export interface RecognizerFamily {
   validateFile(path: string): void;
   /** Returns the languages that a model knows, sorted by code, from its header. */
   readLanguages(path: string): Language[];
+  /** Returns whether a model can translate speech to English, from its header. @throws {ModelFileError} */
+  canTranslate(path: string): boolean;
   /** Returns the number of tokens of a vocabulary for a model; 0 when the family takes none. */
   countVocabularyTokens(path: string, vocabulary: string): number;
   /**
@@ -134,6 +136,8 @@ export interface RecognizedWords {
   readonly language?: string;
 }
 
+export type TranslationOptions = Pick<ChunkOptions, "language" | "threads" | "signal">;
+
 export type LiveOptions = Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal">;
 
 /** Options of a single pass, as self-tests make it. */
@@ -149,6 +153,8 @@ export interface Recognizer {
   detectLanguage(samples: Float32Array, threads: number): Promise<Record<string, number>>;
   /** Recognizes a chunk as well as the family can, with second passes where its result is doubtful. */
   transcribe(samples: Float32Array, options: ChunkOptions): Promise<readonly RecognizedWords[]>;
+  /** Translates a chunk to English. @throws {Error} when the model cannot translate */
+  translate(samples: Float32Array, options: TranslationOptions): Promise<readonly EngineWord[]>;
   /**
    * Recognizes at most 30 s of a live session in one fast pass; times are from the start of the samples. A recognizer for
    * live sessions recognizes no recordings: data that a short pass leaves in it would change their words.

@@ -34,6 +34,7 @@ const table: readonly Row[] = [
   ["GET /recordings/:id/audio", 401, 409, 409, 404, 409],
   ["GET /recordings/:id/waveform", 401, 409, 409, 404, 409],
   ["GET /recordings/:id/exports/:format", 401, 200, 200, 404, 200],
+  ["GET /recordings/:id/translation", 401, 200, 200, 404, 200],
   ["PUT /recordings/:id/speakers", 401, 403, 200, 404, 200],
   ["GET /recordings/:id/processing", 401, 403, 200, 404, 200],
   // The recordings of this test have no audio, and are not processed again.
@@ -100,7 +101,9 @@ describe("the routes of the console", () => {
       voices: () => Bun.randomUUIDv7(),
       webhooks: () => Bun.randomUUIDv7(),
     };
-    const id = (ids[pattern.split("/")[1] ?? ""] ?? (() => api.enterCompleted(account.id, 1)))();
+    const id = (
+      ids[pattern.split("/")[1] ?? ""] ?? (() => api.enterCompleted(account.id, 1, { isTranslated: true }))
+    )();
     const path = pattern.replace(":id", id).replace(":format", "txt") + (queries[route] ?? "");
     const form = new FormData();
     form.set("url", "https://media.example.org/a.mp3");

@@ -155,6 +155,7 @@ describe("an upload in the console", () => {
         { code: "en", name: "English" },
         { code: "jv", name: "Javanese" },
       ],
+      translates: true,
       max_bytes: 1234,
       links: true,
     });

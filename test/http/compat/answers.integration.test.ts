@@ -1,7 +1,19 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { ApiServer } from "../../support/http.ts";
-import { ask, bodyOf, jfk, leftovers, type Part, post, transcribe, usualParts } from "./support.ts";
+import {
+  ask,
+  bodyOf,
+  conversation,
+  end,
+  jfk,
+  leftovers,
+  nextQueued,
+  type Part,
+  post,
+  transcribe,
+  usualParts,
+} from "./support.ts";
 
 const ready = available("tests of the answers of OpenAI's audio API", ffmpegPath, jfk);
 const wholeText = "Good day. Hello! Bye.";
@@ -195,14 +207,78 @@ describe.if(ready)("POST /v1/audio/transcriptions", () => {
       expect([unknown.status, (await bodyOf(unknown)).error.code]).toEqual([404, "model_not_found"]);
     }
   });
+});
 
-  test("refuses a translation before it reads the body", async () => {
-    const parts: Part[] = [
+describe.if(ready)("POST /v1/audio/translations", () => {
+  const server = new ApiServer({ recordingsPerAccount: 1000 });
+  const client = server.client("first");
+  const path = "/v1/audio/translations";
+  afterAll(() => server[Symbol.dispose]());
+  afterEach(() => {
+    server.translationRefusal = null;
+    expect(leftovers(server)).toEqual([]);
+  });
+  const german = conversation.map((segment) => ({ ...segment, text: "Auf Deutsch." }));
+  const translate = async (...more: Part[]) => {
+    const before = server.queued.length;
+    const answer = post(server, client, [...usualParts(), ...more], { path });
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)?.isTranslated).toBe(true);
+    end(server, id, { segments: german, translation: conversation, language: "de" });
+    return await answer;
+  };
+
+  test.each([
+    ["json", `{"text":"${wholeText}","usage":{"type":"duration","seconds":33}}`],
+    ["text", `${wholeText}\n`],
+    [
+      "srt",
+      "1\n00:00:00,500 --> 00:00:01,500\nGood day.\n\n2\n00:00:02,000 --> 00:00:03,000\nHello!\n\n3\n00:00:31,000 --> 00:00:32,000\nBye.\n\n",
+    ],
+  ])("answers %s in English", async (format, body) => {
+    const response = await translate(["response_format", format]);
+    expect([response.status, await response.text()]).toEqual([200, body]);
+  });
+
+  test("answers verbose_json, diarized_json and vtt in English", async () => {
+    const verbose = await bodyOf(
+      await translate(["response_format", "verbose_json"], ["timestamp_granularities[]", "word"]),
+    );
+    expect(verbose).toMatchObject({ task: "translate", language: "english", duration: 32.25, text: wholeText });
+    expect(verbose.words.length).toBe(4);
+    const diarized = await bodyOf(await translate(["response_format", "diarized_json"]));
+    expect(diarized).toMatchObject({ task: "translate", segments: [{ text: "Good day." }, { speaker: "B" }, {}] });
+    expect(await (await translate(["response_format", "vtt"])).text()).toContain("<v B>Hello!");
+  });
+
+  test("streams the text when it is complete", async () => {
+    const text = await (await translate(["stream", "true"])).text();
+    const events = text.match(/^data: .*$/gm)?.map((line) => JSON.parse(line.slice("data: ".length))) ?? [];
+    const deltas = events.flatMap(({ delta }) => delta ?? []);
+    expect(deltas.join("")).toBe(wholeText);
+    expect(events.at(-1)).toMatchObject({ type: "transcript.text.done", text: wholeText });
+    expect(text).not.toContain("Deutsch");
+  });
+
+  test("answers with an empty text without speech", async () => {
+    const before = server.queued.length;
+    const answer = post(server, client, usualParts(), { path });
+    end(server, await nextQueued(server, before), { failure: { reason: "no_speech" } });
+    expect(await (await answer).json()).toMatchObject({ text: "" });
+  });
+
+  test("refuses a model that does not translate under its name, and an unknown one with 400", async () => {
+    server.translationRefusal = "The model large-v3-turbo does not translate. These installed models do: whisper-base.";
+    const unable = await post(server, client, usualParts(), { path });
+    expect(unable.status).toBe(400);
+    expect(await unable.json()).toEqual({
+      error: { message: server.translationRefusal, type: "invalid_request_error", param: "model", code: null },
+    });
+    const probe: Part[] = [
       ["model", "invalid-model"],
       ["file", "a"],
     ];
-    const response = await post(server, client, parts, { path: "/v1/audio/translations" });
-    expect(response.status).toBe(400);
-    expect((await bodyOf(response)).error).toMatchObject({ type: "invalid_request_error", param: null });
+    const unknown = await post(server, client, probe, { path });
+    expect([unknown.status, (await bodyOf(unknown)).error.code]).toEqual([400, "model_not_found"]);
   });
 });

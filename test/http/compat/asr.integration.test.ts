@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { ApiServer, type KeyClient } from "../../support/http.ts";
-import { DISCONNECT_MILLISECONDS, end, jfk, leftovers, nextQueued, untilNothingIsLeft } from "./support.ts";
+import {
+  conversation,
+  DISCONNECT_MILLISECONDS,
+  end,
+  jfk,
+  leftovers,
+  nextQueued,
+  untilNothingIsLeft,
+} from "./support.ts";
 
 const ready = available("tests of whisper-asr-webservice's API", ffmpegPath, jfk);
 
@@ -212,8 +220,41 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     expect((await answer).status).toBe(200);
   });
 
+  test("Bazarr gets English subtitles for a film in another language, and an empty body if the model does not translate", async () => {
+    const target = "/asr?task=translate&language=de&output=srt&encode=false&video_file=Film.mkv";
+    const before = server.queued.length;
+    const body = formOf(new Blob([samples]), "audio_file");
+    const answer = post(target, client, {}, { body });
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)).toMatchObject({ isTranslated: true, pinnedLanguage: "de" });
+    const german = conversation.map((segment) => ({ ...segment, text: "Auf Deutsch." }));
+    end(server, id, { segments: german, translation: conversation, language: "de" });
+    const text = await (await answer).text();
+    expect(text).toStartWith("1\n00:00:00,500 --> 00:00:01,500\nGood day.\n");
+    expect(text).not.toContain("Deutsch");
+    server.translationRefusal = "The model large-v3-turbo does not translate.";
+    const refused = await reasonOf(await post(target));
+    server.translationRefusal = null;
+    expect(refused).toMatchObject({
+      status: 400,
+      body: "",
+      message: "task: The model large-v3-turbo does not translate.",
+    });
+  });
+
+  test("json of a translation has the English text, and the spoken language as Whisper names it", async () => {
+    const before = server.queued.length;
+    const answer = post("/asr?task=translate&output=json");
+    end(server, await nextQueued(server, before), { translation: conversation.slice(0, 1), language: "de" });
+    expect(await (await answer).json()).toMatchObject({
+      text: "Good day.",
+      language: "de",
+      segments: [{ text: "Good day." }],
+    });
+  });
+
   test.each([
-    ["/asr?task=translate&output=srt", /translate/],
+    ["/asr?task=summarize&output=srt", /task/],
     ["/asr?output=xml", /output/],
     ["/asr?language=klingon", /language/],
     ["/asr?min_speakers=3&max_speakers=2", /min_speakers/],

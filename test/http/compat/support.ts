@@ -1,5 +1,5 @@
 import { samplePath } from "../../../harness/checkout.ts";
-import type { Segment } from "../../../src/segments/index.ts";
+import { packSegment, type Segment } from "../../../src/segments/index.ts";
 import type { ApiServer, KeyClient } from "../../support/http.ts";
 
 export const jfk = samplePath("jfk.mp3");
@@ -82,6 +82,7 @@ export const conversation: readonly Segment[] = [
 
 interface Ending {
   readonly segments?: readonly Segment[];
+  readonly translation?: readonly Segment[];
   readonly language?: string;
   readonly durationSeconds?: number;
   /** Fails instead of completing. */
@@ -90,10 +91,11 @@ interface Ending {
 
 /** Ends a recording as the pipeline does. */
 export function end(server: ApiServer, id: string, ending: Ending = {}): void {
-  const { segments = conversation, language = "en", durationSeconds = 32.25, failure } = ending;
+  const { segments = conversation, translation = [], language = "en", durationSeconds = 32.25, failure } = ending;
   const { recordings, events } = server;
   recordings.claim(id);
   recordings.describe(id, { language, durationSeconds });
+  recordings.rows.addTranslation(id, translation.map(packSegment));
   if (failure === undefined) recordings.complete(id, segments);
   else recordings.fail(id, failure);
   events.deliver();
@@ -115,7 +117,11 @@ export const DISCONNECT_MILLISECONDS = 10_000;
 
 /** Returns what is left of recordings: rows of the database and files. */
 export function leftovers(server: ApiServer): unknown[] {
-  const rows = server.store.$client.query("SELECT id FROM recordings UNION SELECT recording_id FROM segments").all();
+  const rows = server.store.$client
+    .query(
+      "SELECT id FROM recordings UNION SELECT recording_id FROM segments UNION SELECT recording_id FROM translated_segments",
+    )
+    .all();
   return [...rows, ...(["incoming", "uploads", "work"] as const).flatMap((folder) => server.filesIn(folder))];
 }
 

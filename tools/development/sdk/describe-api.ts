@@ -61,9 +61,11 @@ const NAMES: Readonly<Record<string, string>> = {
   ExportTranscriptionFormat: "ExportFormat",
   ExportTranscriptionAsFormat: "FileFormat",
   ExportTranscriptionAsSpeakers: "SpeakerStyle",
+  ExportTranscriptionAsText: "TextName",
+  TranscriptionFormTask: "Task",
 };
 /** Tags of the operations that the client packages have. */
-const TAGS: ReadonlySet<string> = new Set(["API", "Editing", "Exports"]);
+const TAGS: ReadonlySet<string> = new Set(["API", "Editing", "Exports", "Translation"]);
 /** A create comes first, because its types give the types of lists their names. */
 const METHODS = ["post", "get", "put", "patch", "delete"] as const;
 

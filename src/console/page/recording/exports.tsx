@@ -10,20 +10,25 @@ const texts = strings.exports;
 /** Time after which a browser has surely started to save a file. */
 const SAVE_MILLISECONDS = 60_000;
 
-/** Renders buttons that save the transcript in one of the formats, with the speakers' names. */
-export function Exports({ recording }: { recording: RecordingDetail }) {
+interface ExportsProps {
+  readonly recording: RecordingDetail;
+  readonly text: "transcript" | "translation";
+}
+
+/** Renders buttons that save the transcript or its translation in one of the formats, with the speakers' names. */
+export function Exports({ recording, text }: ExportsProps) {
   const [generating, setGenerating] = useState("");
   const { problem, isRunning, attempt } = useAttempt();
   const save = (format: string, fileName: string) =>
     attempt(async () => {
       setGenerating(texts.name(format));
-      const response = await request("exportTranscript", { id: recording.id, format });
+      const response = await request("exportTranscript", { id: recording.id, format, query: { text } });
       saveFile(await response.blob(), fileName);
       announce(texts.saved(fileName));
     });
   return (
     <section aria-labelledby="exports">
-      <h2 id="exports">{texts.title}</h2>
+      <h2 id="exports">{text === "translation" ? texts.translationTitle : texts.title}</h2>
       <div class="exports">
         {recording.exports.map(({ format, file_name }) => (
           <button

@@ -77,8 +77,11 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
     .sort((a, b) => alphabetical(a.name, b.name));
   const wanted = pinned ?? options.language ?? "";
   const language = languages.some((known) => known.id === wanted) ? wanted : "";
-  const send = async () => {
-    onChange(await call("processAgain", { id, body: { model: model?.id ?? "", language: language || null } }));
+  const send = async (form: FormData) => {
+    const translate = form.has("translate");
+    onChange(
+      await call("processAgain", { id, body: { model: model?.id ?? "", language: language || null, translate } }),
+    );
     announce(texts.started);
     onClose();
   };
@@ -93,6 +96,12 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
         value={language}
         onChoose={setLanguage}
       />
+      {model?.translates === true && (
+        <label class="check">
+          <input name="translate" type="checkbox" defaultChecked={options.translate} />
+          {strings.upload.translate}
+        </label>
+      )}
     </FormDialog>
   );
 }

@@ -19,6 +19,7 @@ import { Processing } from "./processing.tsx";
 import { Speakers } from "./speakers.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { type TranscriptActions, useTranscriptData } from "./transcript/transcript-data.ts";
+import { Translation } from "./translation.tsx";
 import { useKeys } from "./use-keys.ts";
 
 const texts = strings.recording;
@@ -46,6 +47,8 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
   const show = useCallback(({ segment, mark }: Match) => actions.current?.show(segment, mark), []);
   const finder = useFind(recording.id, find, data.revision, show);
   const [isReplacing, setReplacing] = useState(false);
+  const [wantsTranslation, setWantsTranslation] = useState(false);
+  const isTranslation = wantsTranslation && recording.has_translation;
   const isLoaded = outline !== null;
   useEffect(() => {
     if (isLoaded && at !== null) playback.seek(at);
@@ -66,7 +69,21 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
           <Processing recording={recording} onChange={onChange} />
           <Revisions recording={recording} corrections={corrections} />
           {recording.was_live && <LiveWords id={recording.id} />}
-          <Exports recording={recording} />
+          {recording.has_translation && (
+            <section>
+              <h2>{strings.translation.title}</h2>
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={isTranslation}
+                  onChange={(event) => setWantsTranslation(event.currentTarget.checked)}
+                />
+                {strings.translation.show}
+              </label>
+              <p class="soft">{strings.translation.means}</p>
+            </section>
+          )}
+          <Exports recording={recording} text={isTranslation ? "translation" : "transcript"} />
           <section>
             <h2>{texts.doubtTitle}</h2>
             <p class="soft">{texts.doubt(percent(recording.doubt_below))}</p>
@@ -89,28 +106,32 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
           {mayChange && <Keys summary={texts.editingKeys} list={texts.editingKeyList} />}
           {children}
         </Sidebar>
-        <div class="transcript-column">
-          <div class="find-row">
-            <FindBar finder={finder} field={findField} />
-            {mayChange && (
-              <>
-                <Button text={strings.replace.open} onClick={() => setReplacing(true)} />
-                <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
-              </>
+        {isTranslation ? (
+          <Translation {...{ recording, playback }} />
+        ) : (
+          <div class="transcript-column">
+            <div class="find-row">
+              <FindBar finder={finder} field={findField} />
+              {mayChange && (
+                <>
+                  <Button text={strings.replace.open} onClick={() => setReplacing(true)} />
+                  <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
+                </>
+              )}
+              <EditingNotices corrections={corrections} data={data} />
+            </div>
+            {isReplacing && (
+              <ReplaceDialog {...{ recording, corrections }} find={finder.words} onClose={() => setReplacing(false)} />
             )}
-            <EditingNotices corrections={corrections} data={data} />
+            {outline !== null && (
+              <Transcript
+                {...{ recording, data, outline, corrections, playback, showsDoubt, actions }}
+                found={finder.marks}
+                match={finder.match}
+              />
+            )}
           </div>
-          {isReplacing && (
-            <ReplaceDialog {...{ recording, corrections }} find={finder.words} onClose={() => setReplacing(false)} />
-          )}
-          {outline !== null && (
-            <Transcript
-              {...{ recording, data, outline, corrections, playback, showsDoubt, actions }}
-              found={finder.marks}
-              match={finder.match}
-            />
-          )}
-        </div>
+        )}
       </div>
       {outline !== null && <Player {...{ recording, playback, outline }} onSeek={() => actions.current?.follow()} />}
     </>

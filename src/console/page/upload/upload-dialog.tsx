@@ -15,7 +15,7 @@ interface UploadDialogProps {
 }
 
 /** The text parts of a create's form that the dialog asks for. */
-const partNames = ["language", "prompt", "min_speakers", "max_speakers"];
+const partNames = ["language", "task", "prompt", "min_speakers", "max_speakers"];
 
 /** Asks for the owner of recordings, and for what the user knows about them, before they are uploaded. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
@@ -76,6 +76,12 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
         <Select key={accountId} label={texts.workspace} name="workspace" of={workspaces} none={texts.noWorkspace} />
       )}
       <Select label={texts.language} name="language" of={languages} none={texts.anyLanguage} />
+      {options.translates && (
+        <label class="check">
+          <input name="task" type="checkbox" value="translate" />
+          {texts.translate}
+        </label>
+      )}
       <label>
         {texts.prompt}
         <textarea name="prompt" rows={2} maxLength={2000} placeholder={texts.promptExample} />

@@ -15,11 +15,11 @@ export function processingHandlers(
   const { library, settings, now } = services;
   return {
     processingOptions({ id, viewer }) {
-      const { pinnedLanguage } = library.requireChangeable(viewer(), id);
-      return { models: modelsOf(services), language: pinnedLanguage };
+      const { pinnedLanguage, isTranslated } = library.requireChangeable(viewer(), id);
+      return { models: modelsOf(services), language: pinnedLanguage, translate: isTranslated };
     },
 
-    async processAgain({ id, body: { model, language }, viewer }) {
+    async processAgain({ id, body: { model, language, translate }, viewer }) {
       const person = viewer();
       const { accountId } = library.requireChangeable(person, id);
       requireActive(requireAccount(services, person, accountId), now());
@@ -28,8 +28,14 @@ export function processingHandlers(
       if (language !== null && !chosen.languages.some(({ code }) => code === language)) {
         throw invalid("language", "The model does not know this language.");
       }
-      const recordingsPerAccount = settings().limits.recordings_per_account;
-      await library.processAgain(person, id, { speechModel: model, pinnedLanguage: language, recordingsPerAccount });
+      const refusal = translate === true ? services.models.translationRefusal(model) : null;
+      if (refusal !== null) throw invalid("translate", refusal);
+      const { recordings_per_account: recordingsPerAccount } = settings().limits;
+      const choice = { speechModel: model, pinnedLanguage: language, recordingsPerAccount };
+      await library.processAgain(person, id, {
+        ...choice,
+        ...(translate === undefined ? {} : { isTranslated: translate }),
+      });
       return facts.show(person, library.require(person, id));
     },
 
@@ -52,6 +58,7 @@ function modelsOf({ modelInUse, models }: ConsoleServices): ProcessingOptions["m
   return [current, ...others].map(({ id, languages }) => ({
     id,
     languages: languages.map(({ code, name }) => ({ code, name })),
+    translates: models.translationRefusal(id) === null,
   }));
 }
 

@@ -64,8 +64,10 @@ export function recordingHandlers(
   };
 }
 
-function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleServices, viewer: Viewer): UploadOptions {
+function uploadOptions(services: ConsoleServices, viewer: Viewer): UploadOptions {
+  const { store, library, settings, modelInUse, models, now } = services;
   const { limits, fetch } = settings();
+  const model = modelInUse();
   const accounts = listAccounts(store)
     .filter(({ id }) => library.sees(viewer, id))
     .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
@@ -76,7 +78,8 @@ function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleSer
   }));
   return {
     accounts: entries,
-    languages: modelInUse().languages.map(({ code, name }) => ({ code, name })),
+    languages: model.languages.map(({ code, name }) => ({ code, name })),
+    translates: models.translationRefusal(model.id) === null,
     max_bytes: limits.upload_bytes,
     links: fetch.enabled,
   };

@@ -68,9 +68,23 @@ export function transcriptHandlers(
       return facts.show(person, transcript.recording);
     },
 
-    exportTranscript({ request, id, format, viewer }) {
+    translation({ id, query: { after, limit }, viewer }) {
+      const translation = library.translation(viewer(), library.require(viewer(), id));
+      const { entries, next } = PageFiller.fill(translation.segmentsFrom(after), limit, (segment) => ({
+        index: segment.index,
+        start: segment.startMilliseconds / 1000,
+        speaker: segment.speaker,
+        text: segment.text,
+      }));
+      return { segments: entries, next_after: next?.index ?? null };
+    },
+
+    exportTranscript({ request, id, format, query: { text }, viewer }) {
       const { actor } = viewer();
-      const transcript = library.transcript(viewer(), id);
+      const transcript =
+        text === "translation"
+          ? library.translation(viewer(), library.require(viewer(), id))
+          : library.transcript(viewer(), id);
       if (!Value.Check(exportFormatSchema, format)) {
         throw new ConsoleError("not_found", "There is no such export format.");
       }

@@ -77,6 +77,13 @@ export function apiHeaders(...more: readonly HeaderName[]): Record<string, OpenA
   return commonHeaders("RateLimit", "RateLimit-Policy", ...more);
 }
 
+type Examples = Record<string, OpenAPIV3.ExampleObject>;
+
+/** Returns the description of a successful answer with JSON. */
+export function jsonAnswer(description: string, schema: Schema, examples: Examples, ...headers: readonly HeaderName[]) {
+  return { description, headers: apiHeaders(...headers), content: { "application/json": { schema, examples } } };
+}
+
 /** Parameters shared by operations, by their name in the document. */
 export const parameters = {
   RequestId: {
@@ -184,6 +191,7 @@ const errorAnswers = {
   DeletionForbidden: { codes: [...accountCodes, "insufficient_scope", "workspace_scope_mismatch", "forbidden"] },
   Forbidden: { codes: ["forbidden"] },
   NotFound: { codes: ["not_found"] },
+  NoTranslation: { codes: ["not_found", "translation_not_found"] },
   MethodNotAllowed: { codes: ["method_not_allowed"], headers: ["Allow"] },
   CreateConflict: { codes: ["concurrency_limit", "idempotency_key_reused", "idempotency_request_in_progress"] },
   StillProcessing: { codes: ["transcription_still_processing"] },

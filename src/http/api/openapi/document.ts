@@ -23,6 +23,7 @@ export function openApiDocument(limits: Settings["limits"], attributions: readon
     tags: [
       { name: "API", description: "Recordings and their transcripts." },
       { name: "Exports", description: "Transcripts in further formats, and in the form that a client chooses." },
+      { name: "Translation", description: "The translation to English of recordings created with `task=translate`." },
       {
         name: "Editing",
         description:

@@ -7,9 +7,10 @@ import {
   jsonExportSchema,
 } from "../../../exports/index.ts";
 import type { furtherOperations } from "../operations.ts";
-import { apiHeaders, parameter } from "./components.ts";
+import { apiHeaders, jsonAnswer, parameter } from "./components.ts";
+import { segmentExamples } from "./examples.ts";
 import type { OperationText } from "./operation-text.ts";
-import { refer } from "./schemas.ts";
+import { refer, schemaOf } from "./schemas.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 
 /** Returns the answers of an operation that sends an export. @param content what the file may be */
@@ -56,6 +57,20 @@ export const furtherTexts: Record<keyof typeof furtherOperations, OperationText 
     ],
     // One schema: several formats have the same media type.
     success: exportAnswers({ ...contentOf(exportFormats), "application/json": { schema: { type: "object" } } }),
-    errors: ["RecordingForbidden", "NotFound", "NotReady", "InvalidRequest"],
+    errors: ["RecordingForbidden", "NoTranslation", "NotReady", "InvalidRequest"],
+  },
+  getTranslation: {
+    tag: "Translation",
+    summary: "Read the translation",
+    description:
+      "The segments of the translation to English, with speakers and times, in pages like those of *Read the transcript*. " +
+      "Only of a completed recording that was created with `task=translate`. Its speakers are those of the transcript at the " +
+      "same times. A file of it is *Download the transcript in a chosen form* with `text=translation`.",
+    success: {
+      200: jsonAnswer("A page.", schemaOf("SegmentPage"), {
+        firstPage: { value: { data: segmentExamples, has_more: true, next_cursor: "aTI" } },
+      }),
+    },
+    errors: ["RecordingForbidden", "NoTranslation", "NotReady", "InvalidRequest"],
   },
 };

@@ -64,9 +64,23 @@ const texts: Record<keyof typeof openAiOperations, OpenAiText> = {
     errors: [400, 404, 413, 415, 503],
   },
   createOpenAiTranslation: {
-    summary: "Not offered",
-    description: "This server does not translate: the answer is always 400.",
-    errors: [400],
+    summary: "Translate a recording to English, as OpenAI's API does",
+    description:
+      "Like a transcription, with the same parts and formats; the answer is in English. `language` is the spoken language. " +
+      "English speech gives its transcript. With `stream=true` the text is sent when it is complete. A model that cannot " +
+      "translate, such as large-v3-turbo or one for English alone, is 400 under `model`, with the models that can.",
+    requestBody: { required: true, content: { "multipart/form-data": { schema: schemaOf("OpenAiForm") } } },
+    success: {
+      description: "The translation in the requested format.",
+      headers: apiHeaders(),
+      content: {
+        ...jsonOf(schemaOf("OpenAiTranscript")),
+        "text/plain": plain,
+        "text/vtt": plain,
+        "text/event-stream": plain,
+      },
+    },
+    errors: [400, 413, 415, 503],
   },
   listOpenAiModels: {
     summary: "List the models, as OpenAI's API does",

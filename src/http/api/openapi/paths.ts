@@ -6,20 +6,20 @@ import type { Operation } from "../../shared/operations.ts";
 import { editingOperations } from "../editing/operations.ts";
 import { wantedWorkersSchema } from "../../shared/wanted-workers.ts";
 import { furtherOperations, operations } from "../operations.ts";
-import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
+import {
+  apiHeaders,
+  commonHeaders,
+  type ErrorAnswerName,
+  errors,
+  jsonAnswer,
+  parameter,
+} from "./components.ts";
 import { editingTexts } from "./editing-texts.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
 import { contentOf, exportAnswers, furtherTexts } from "./export-answers.ts";
 import type { OperationText } from "./operation-text.ts";
 import { refer, schemaOf } from "./schemas.ts";
 import { queryParameters, type Schema, toOpenApi } from "./to-openapi.ts";
-
-type Examples = Record<string, OpenAPIV3.ExampleObject>;
-
-/** Returns the description of a successful answer with JSON. */
-function jsonAnswer(description: string, schema: Schema, examples: Examples, ...headers: readonly HeaderName[]) {
-  return { description, headers: apiHeaders(...headers), content: { "application/json": { schema, examples } } };
-}
 
 /** Returns a link from a created recording to an operation on it. */
 const ofCreated = (operationId: keyof typeof operations) => ({

@@ -21,6 +21,7 @@ export const parakeetFamily: RecognizerFamily = {
   recognizesFile: isModelFile,
   validateFile: validateModelFile,
   readLanguages,
+  canTranslate: () => false,
   countVocabularyTokens: () => 0,
   open: (runtime, path, useGpu) => {
     const model = openModel(runtime, path, useGpu);
@@ -58,6 +59,9 @@ function createRecognizer(state: ParakeetState): Recognizer {
       throw new Error("Parakeet models do not detect languages");
     },
     transcribe: async (samples, { threads, signal }) => [{ words: await transcribe(state, samples, threads, signal) }],
+    translate: async () => {
+      throw new Error("Parakeet models do not translate");
+    },
     transcribeLive: (samples, { threads, signal }) => transcribe(state, samples, threads, signal),
     transcribeOnce: async (samples, { threads }) => {
       const words = await transcribe(state, samples, threads);

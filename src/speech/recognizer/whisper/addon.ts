@@ -93,6 +93,8 @@ export interface NativeTranscribeOptions {
   noSpeechThreshold: number;
   withoutTimestamps: boolean;
   suppressNonSpeech: boolean;
+  /** Whether English is written, whatever language is spoken. */
+  translate: boolean;
 }
 
 export interface NativeTranscript {

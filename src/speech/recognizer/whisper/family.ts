@@ -4,10 +4,11 @@ import type { ModelKernels, Recognizer, RecognizerFamily, SinglePassOptions } fr
 import { compareEncoders } from "./encoder/compare-encoders.ts";
 import { openModel } from "./model.ts";
 import { isModelFile, readSizes, validateModelFile } from "./model-file/index.ts";
-import { readLanguages } from "./model-header.ts";
+import { canTranslate, readLanguages } from "./model-header.ts";
 import { countPromptTokens, maxPromptTokens } from "./prompt.ts";
 import { transcribeChunk } from "./transcription/transcribe-chunk.ts";
 import { transcribeLive } from "./transcription/transcribe-live.ts";
+import { translateChunk } from "./transcription/translate-chunk.ts";
 import type { WhisperModel, WhisperState } from "./types.ts";
 
 /** Whisper models in ggml form, which whisper.cpp computes. */
@@ -18,6 +19,7 @@ export const whisperFamily: RecognizerFamily = {
   recognizesFile: isModelFile,
   validateFile: validateModelFile,
   readLanguages,
+  canTranslate,
   countVocabularyTokens: countPromptTokens,
   open: (runtime, path, useGpu, slots) => {
     const model = openModel(runtime, path, useGpu, slots);
@@ -51,6 +53,7 @@ function createRecognizer(model: WhisperModel, state: WhisperState, isOnGpu: boo
   return {
     detectLanguage: (samples, threads) => state.detectLanguage(samples, threads),
     transcribe: (samples, options) => transcribeChunk(state, samples, options),
+    translate: (samples, options) => translateChunk(state, samples, options),
     transcribeLive: (samples, options) => transcribeLive(state, samples, { ...options, isShort: !isOnGpu }),
     transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, options),
     abort: () => state.abort(),

@@ -47,6 +47,16 @@ export function modelType({ vocabulary, audioLayers, textLayers }: ModelSizes): 
 }
 
 /**
+ * Returns whether a model can translate to English. A model for English has no other language. The turbo model and
+ * distilled ones, whose decoders have fewer layers than their encoders, were trained without translations and write the
+ * spoken language.
+ */
+export function canTranslate(modelPath: string): boolean {
+  const { vocabulary, audioLayers, textLayers } = readSizes(modelPath);
+  return vocabulary > ENGLISH_VOCABULARY && textLayers >= audioLayers;
+}
+
+/**
  * Returns the attention heads that follow the audio: the published ones of the model where they exist. Otherwise they
  * are all heads of the upper half of the decoder, as in OpenAI's own code for models without a list.
  */

@@ -27,7 +27,8 @@ export function createState(native: NativeState, languages: readonly string[]): 
         return { aborted: false, segments: [] };
       }
       const transcript = await native.transcribe(samples, nativeOptions);
-      return { aborted: transcript.aborted, segments: toSegments(transcript, samples) };
+      const written = options.translate === true ? "en" : transcript.language;
+      return { aborted: transcript.aborted, segments: toSegments(transcript, written, samples) };
     },
     abort: () => native.abort(),
     dispose: () => native.dispose(),
@@ -57,6 +58,7 @@ function toNativeOptions(
     ...whisperThresholds,
     withoutTimestamps: options.withoutTimestamps ?? false,
     suppressNonSpeech: options.suppressNonSpeech ?? false,
+    translate: options.translate ?? false,
   };
 }
 
@@ -90,10 +92,13 @@ function normalised(probabilities: Record<string, number>): Record<string, numbe
   return Object.fromEntries(entries.map(([code, probability]) => [code, probability / sum]));
 }
 
-/** Converts the native transcript to segments with timed words; segments without text are left out. */
-function toSegments(transcript: NativeTranscript, samples: Float32Array): WhisperSegment[] {
+/**
+ * Converts the native transcript to segments with timed words; segments without text are left out.
+ * @param language the language of the text
+ */
+function toSegments(transcript: NativeTranscript, language: string, samples: Float32Array): WhisperSegment[] {
   const grouped = transcript.segments
-    .map((segment) => ({ segment, words: groupWords(segment.pieces, transcript.language) }))
+    .map((segment) => ({ segment, words: groupWords(segment.pieces, language) }))
     .filter(({ words }) => words.length > 0);
   const spans = wordTimes(
     grouped.flatMap(({ segment, words }) => words.map((word) => ({ pieces: word.pieces, segment }))),

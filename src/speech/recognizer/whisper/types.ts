@@ -44,6 +44,8 @@ export interface TranscribeOptions {
   withoutTimestamps?: boolean;
   /** Never write symbols that aren't speech, such as musical notes. Default false. */
   suppressNonSpeech?: boolean;
+  /** Write English, whatever language is spoken. Default false. */
+  translate?: boolean;
 }
 
 /** After an abort, there are no segments. */
