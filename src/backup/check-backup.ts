@@ -137,6 +137,9 @@ const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings
 /** SQL condition for a number of parts or audio tracks of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
 
+/** Greatest id of the audit log: the ids of later entries are still exact numbers. */
+const MAX_AUDIT_ID = 1_000_000_000_000;
+
 /** SQL condition for the secret of a webhook: 32 bytes in base64 after a prefix. */
 const webhookSecret = "(? GLOB 'whsec_*=' AND substr(?, 7) NOT GLOB '*[^A-Za-z0-9+/=]*' AND length(?) = 50)";
 
@@ -223,7 +226,8 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   voices: { id: uuid, name: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}`, model: sha256 },
   speaker_voices: { model: sha256, speaker: speakerNumber, seconds: speechSeconds, embedding },
   voice_examples: { speaker: speakerNumber, seconds: speechSeconds, embedding },
-  audit_log: { details: "json_valid(?)" },
+  audit_log: { id: `? BETWEEN 1 AND ${MAX_AUDIT_ID}`, details: "json_valid(?)" },
+  audit_forwarding: { id: "? = 1", position: `? BETWEEN 0 AND ${MAX_AUDIT_ID}` },
   folders: {
     id: uuid,
     path: absolutePath,

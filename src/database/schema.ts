@@ -206,6 +206,13 @@ export const auditLog = sqliteTable("audit_log", {
   details: text().notNull(),
 });
 
+/** How far the audit log has reached its syslog receiver: one row, or none before the first delivery. */
+export const auditForwarding = sqliteTable("audit_forwarding", {
+  id: integer().primaryKey(),
+  /** Id of the last entry that the receiver has confirmed. */
+  position: integer().notNull(),
+});
+
 /** Model for new recordings, by kind; the built-in one when there is no row. */
 export const chosenModels = sqliteTable("chosen_models", {
   kind: text({ enum: ["speech"] }).primaryKey(),

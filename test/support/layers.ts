@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ["console"],
   ["folders", "http", "wyoming"],
   ["api-contract", "live"],
-  ["exports", "intake", "pipeline", "webhooks"],
+  ["exports", "intake", "pipeline", "syslog", "webhooks"],
   ["media", "models"],
   ["devices", "fleet"],
   ["engine", "speech"],

@@ -107,6 +107,7 @@ export function describedMetrics(): MetricDescription[] {
     folders: () => ({ waiting: 0, done: 0, failed: 0, hindered: [] }),
     live: () => ({ open: 0, places: 0 }),
     webhooks: () => ({ pending: 0, paused: 0 }),
+    auditForwarding: () => null,
     fleet: () => null,
   });
   return metrics.describe();
