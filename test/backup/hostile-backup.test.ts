@@ -266,6 +266,12 @@ describe("a manipulated backup", () => {
     ["a user's id that is no id", user({ id: "1" }), "users.id"],
     ["a user who was created at no time", user({ createdAt: "9e18" }), "users.created_at"],
     ["a user with an endless name", user({ name: "x".repeat(201) }), "users.name"],
+    [
+      "an audit entry after which no number is exact",
+      "INSERT INTO audit_log VALUES (9007199254740993, 0, 'a', 'b', 'c', '{}')",
+      "audit_log.id",
+    ],
+    ["a position before the audit log", "INSERT INTO audit_forwarding VALUES (1, -1)", "audit_forwarding.position"],
     ["a webhook whose address is a file", webhook("url", "'file:///etc/passwd'"), "webhooks.url"],
     ["a webhook with an event that does not exist", webhook("events", `'["ping"]'`), "webhooks.events"],
     ["a webhook with a short secret", webhook("secret", "'whsec_AA=='"), "webhooks.secret"],
@@ -306,6 +312,18 @@ describe("a manipulated backup", () => {
       ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
       ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`);
     expect(scene.restore()).toContain("replaced-mine-");
+  });
+
+  test("does not keep later entries of the audit log from their receiver", () => {
+    const entry = (id: number) => `INSERT INTO audit_log VALUES (${id}, 0, 'a', 'b', 'c', '{}')`;
+    for (const [position, expected] of [
+      [1_000_000, 7],
+      [3, 3],
+    ] as const) {
+      using scene = new Scene(`${entry(3)}; ${entry(7)}; INSERT INTO audit_forwarding VALUES (1, ${position})`);
+      scene.restore();
+      expect(scene.read("SELECT position FROM audit_forwarding")).toEqual([{ position: expected }]);
+    }
   });
 
   test("keeps webhooks and not their events, which receivers have had since", () => {

@@ -1,6 +1,24 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 
+import { makeCertificate, makeSignedCertificate, type TestCertificate } from "./certificate.ts";
+
+/** Certificates of an authority, of a receiver at 127.0.0.1 and of a server. */
+export interface SyslogCertificates {
+  readonly authority: TestCertificate;
+  readonly receiver: TestCertificate;
+  readonly client: TestCertificate;
+}
+
+export function makeSyslogCertificates(folder: string): SyslogCertificates {
+  const authority = makeCertificate(folder, "authority");
+  return {
+    authority,
+    receiver: makeSignedCertificate(folder, "receiver", authority, "IP:127.0.0.1,DNS:localhost"),
+    client: makeSignedCertificate(folder, "client", authority),
+  };
+}
+
 /** A message of RFC 5424 that a receiver got. */
 export interface SyslogMessage {
   readonly priority: number;

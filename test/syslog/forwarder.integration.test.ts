@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { readPosition } from "../../src/syslog/position.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
-import { SyslogReceiver } from "../support/syslog-receiver.ts";
-import { auditSettings, ForwarderBench, makeSyslogCertificates, type SyslogCertificates } from "./support.ts";
+import { makeSyslogCertificates, type SyslogCertificates, SyslogReceiver } from "../support/syslog-receiver.ts";
+import { auditSettings, ForwarderBench } from "./support.ts";
 
 const HOUR = 3_600_000;
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);

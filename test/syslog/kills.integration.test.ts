@@ -1,15 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { auditSender } from "../../harness/audit-kills.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase, tables } from "../../src/database/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { messageId } from "../../src/syslog/message.ts";
 import { scriptBundle } from "../../tools/development/program-bundle.ts";
 import { canMakeCertificates } from "../support/certificate.ts";
-import { SyslogReceiver } from "../support/syslog-receiver.ts";
-import { makeSyslogCertificates } from "./support.ts";
+import { makeSyslogCertificates, SyslogReceiver } from "../support/syslog-receiver.ts";
+import { auditSender } from "./forward-until-killed.ts";
 
 setDefaultTimeout(120_000);
 
@@ -20,10 +19,7 @@ test.skipIf(!canMakeCertificates("syslog over TLS"))(
   "no audit entry is lost or gets another id while the sender is killed ten times and its receiver is down for the first half",
   async () => {
     using parent = temporaryDirectory();
-    const script = await scriptBundle(
-      join(import.meta.dir, "../../harness/audit-kills.ts"),
-      join(parent.path, "script"),
-    );
+    const script = await scriptBundle(join(import.meta.dir, "forward-until-killed.ts"), join(parent.path, "script"));
     const directory = join(parent.path, "data");
     mkdirSync(directory);
     const { authority, receiver } = makeSyslogCertificates(parent.path);

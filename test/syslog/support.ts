@@ -5,27 +5,11 @@ import { tables } from "../../src/database/index.ts";
 import type { DeliveryTimes } from "../../src/syslog/deliver.ts";
 import { AuditForwarder, type ForwarderServices } from "../../src/syslog/forwarder.ts";
 import { syslogTarget } from "../../src/syslog/target.ts";
-import { makeCertificate, makeSignedCertificate, type TestCertificate } from "../support/certificate.ts";
 import { Shelf } from "../support/shelf.ts";
+import type { SyslogCertificates } from "../support/syslog-receiver.ts";
 
 /** Limits with which a test takes little time. */
 const quickTimes: DeliveryTimes = { connect: 2_000, write: 2_000, quiet: 50, close: 300 };
-
-/** Certificates of an authority, of a receiver at 127.0.0.1 and of a server. */
-export interface SyslogCertificates {
-  readonly authority: TestCertificate;
-  readonly receiver: TestCertificate;
-  readonly client: TestCertificate;
-}
-
-export function makeSyslogCertificates(folder: string): SyslogCertificates {
-  const authority = makeCertificate(folder, "authority");
-  return {
-    authority,
-    receiver: makeSignedCertificate(folder, "receiver", authority, "IP:127.0.0.1,DNS:localhost"),
-    client: makeSignedCertificate(folder, "client", authority),
-  };
-}
 
 /** Settings of a receiver on this machine. */
 export function auditSettings(port: number, { authority, client }: SyslogCertificates): Settings["audit"] {

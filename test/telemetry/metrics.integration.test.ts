@@ -64,6 +64,8 @@ test("gauges are read with their labels when the metrics are read", async () => 
     'transcribe_engine_waiting_operations{role="speech"} 3',
     'transcribe_engine_waiting_operations{role="speakers"} 1',
     "transcribe_disk_free_bytes 1",
+    "transcribe_audit_entries_pending 6",
+    "transcribe_audit_oldest_pending_seconds 90",
     "transcribe_disk_size_bytes 2",
     "transcribe_database_bytes 3",
     'transcribe_stored_bytes{folder="uploads"} 4',

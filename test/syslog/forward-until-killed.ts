@@ -1,8 +1,8 @@
 import pino from "pino";
-import { audit } from "../src/accounts/index.ts";
-import { openDatabase, tables } from "../src/database/index.ts";
-import { DataDirectory } from "../src/storage/index.ts";
-import { AuditForwarder, pendingAuditEntries, syslogTarget } from "../src/syslog/index.ts";
+import { audit } from "../../src/accounts/index.ts";
+import { openDatabase, tables } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { AuditForwarder, pendingAuditEntries, syslogTarget } from "../../src/syslog/index.ts";
 
 /** A receiver of the audit log, with the authority of its certificate. */
 export interface KillTarget {
