@@ -352,6 +352,10 @@ const audit = group("The audit log and its copy on another machine, see docs/aud
     "File with the server's certificate for the receiver (PEM, the server's own certificate first). Empty: none.",
   ),
   syslog_key: path("File with the private key of audit.syslog_certificate (PEM, not encrypted)."),
+  reads: flag(
+    "Whether the audit log also lists who reads which transcript: each view and each export, without the text.",
+    { default: false },
+  ),
 });
 
 const webhooks = group("Events that are sent to applications, see docs/webhooks.md.", {

@@ -192,7 +192,10 @@ export const userAccounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.accountId] })],
 );
 
-/** Changes made by commands and in the console, and starts and ends of live sessions, with their author and the time. */
+/**
+ * Changes made by commands and in the console, starts and ends of live sessions, and with `audit.reads` the reads of
+ * transcripts, with their author and the time.
+ */
 export const auditLog = sqliteTable("audit_log", {
   id: integer().primaryKey(),
   at: integer().notNull(),

@@ -12,19 +12,22 @@ export interface SyslogTarget extends AddressWithPort {
   readonly own: { readonly certificate: string; readonly key: string } | null;
 }
 
+/** The settings that name the receiver and its files. */
+export type SyslogSettings = Omit<Settings["audit"], "reads">;
+
 /** A setting of the receiver, or one of its files, is unusable. */
 export class SyslogTargetError extends ExpectedError {
   override readonly name = "SyslogTargetError";
-  readonly setting: keyof Settings["audit"];
+  readonly setting: keyof SyslogSettings;
 
-  constructor(setting: keyof Settings["audit"], message: string) {
+  constructor(setting: keyof SyslogSettings, message: string) {
     super(message);
     this.setting = setting;
   }
 }
 
 /** Returns the receiver of the settings, with the present contents of its files. @throws {SyslogTargetError} */
-export function syslogTarget(settings: Settings["audit"]): SyslogTarget {
+export function syslogTarget(settings: SyslogSettings): SyslogTarget {
   const { syslog, syslog_ca: caPath, syslog_certificate: certificatePath, syslog_key: keyPath } = settings;
   const address = orRefused("syslog", () => parseAddressWithPort(syslog, "logs.example.org:6514 or [fd00::5]:6514"));
   if (address.port === 0) throw new SyslogTargetError("syslog", "the port must be between 1 and 65535; usual is 6514");

@@ -1,10 +1,9 @@
 import pino from "pino";
 import { audit } from "../../src/accounts/index.ts";
-import type { Settings } from "../../src/config/index.ts";
 import { tables } from "../../src/database/index.ts";
 import type { DeliveryTimes } from "../../src/syslog/deliver.ts";
 import { AuditForwarder, type ForwarderServices } from "../../src/syslog/forwarder.ts";
-import { syslogTarget } from "../../src/syslog/target.ts";
+import { type SyslogSettings, syslogTarget } from "../../src/syslog/target.ts";
 import { Shelf } from "../support/shelf.ts";
 import type { SyslogCertificates } from "../support/syslog-receiver.ts";
 
@@ -12,7 +11,7 @@ import type { SyslogCertificates } from "../support/syslog-receiver.ts";
 const quickTimes: DeliveryTimes = { connect: 2_000, write: 2_000, quiet: 50, close: 300 };
 
 /** Settings of a receiver on this machine. */
-export function auditSettings(port: number, { authority, client }: SyslogCertificates): Settings["audit"] {
+export function auditSettings(port: number, { authority, client }: SyslogCertificates): SyslogSettings {
   return {
     syslog: `127.0.0.1:${port}`,
     syslog_ca: authority.certificatePath,
@@ -24,14 +23,14 @@ export function auditSettings(port: number, { authority, client }: SyslogCertifi
 /** An audit log and its forwarder, whose clock the test sets. */
 export class ForwarderBench implements AsyncDisposable {
   now = Date.now();
-  settings: Settings["audit"];
+  settings: SyslogSettings;
   readonly shelf = new Shelf(() => this.now);
   readonly store = this.shelf.store;
   readonly lines: string[] = [];
   readonly outcomes: string[] = [];
   forwarder: AuditForwarder;
 
-  constructor(settings: Settings["audit"]) {
+  constructor(settings: SyslogSettings) {
     this.settings = settings;
     // The entry about the account of the shelf.
     this.store.delete(tables.auditLog).run();

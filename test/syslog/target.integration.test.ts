@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { Settings } from "../../src/config/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { settingFaults } from "../../src/server/running-settings.ts";
-import { syslogTarget } from "../../src/syslog/index.ts";
+import { type SyslogSettings, syslogTarget } from "../../src/syslog/target.ts";
 import { canMakeCertificates } from "../support/certificate.ts";
 import { makeSyslogCertificates, type SyslogCertificates } from "../support/syslog-receiver.ts";
 import { auditSettings } from "./support.ts";
@@ -13,7 +12,7 @@ import { auditSettings } from "./support.ts";
 describe.skipIf(!canMakeCertificates("reading certificates"))("the receiver of the settings", () => {
   const folder = temporaryDirectory();
   let certificates: SyslogCertificates;
-  let good: Settings["audit"];
+  let good: SyslogSettings;
   beforeAll(() => {
     certificates = makeSyslogCertificates(folder.path);
     good = auditSettings(6514, certificates);
@@ -23,9 +22,9 @@ describe.skipIf(!canMakeCertificates("reading certificates"))("the receiver of t
   });
   afterAll(() => folder[Symbol.dispose]());
 
-  const faultsOf = (changes: Partial<Settings["audit"]>) => {
+  const faultsOf = (changes: Partial<SyslogSettings>) => {
     const settings = loadSettings({ file: undefined, environment: {}, flags: {} });
-    const faults = settingFaults({ ...settings, audit: { ...good, ...changes } });
+    const faults = settingFaults({ ...settings, audit: { ...settings.audit, ...good, ...changes } });
     return faults.map(({ setting, message }) => `${setting}: ${message.replaceAll(`${folder.path}/`, "")}`);
   };
 
@@ -49,7 +48,7 @@ describe.skipIf(!canMakeCertificates("reading certificates"))("the receiver of t
     expect(faultsOf({ syslog: "", syslog_ca: "/nowhere", syslog_key: "" })).toEqual([]);
   });
 
-  const cases: [string, () => Partial<Settings["audit"]>, string][] = [
+  const cases: [string, () => Partial<SyslogSettings>, string][] = [
     ["a port of 0", () => ({ syslog: "logs.example.org:0" }), "audit.syslog: the port must be between 1 and 65535"],
     ["a port that there is not", () => ({ syslog: "a:65536" }), "audit.syslog: a:65536 is not an address with a port"],
     ["a missing authority", () => ({ syslog_ca: "/nowhere" }), "audit.syslog_ca: can't read /nowhere"],

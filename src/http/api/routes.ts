@@ -21,7 +21,7 @@ import type { ExportAnswers } from "../shared/export-answers.ts";
 import { acceptLiveSession, type LiveServices, liveSenderOf } from "../shared/live/index.ts";
 import { addCheckedRoute, addRoute } from "../shared/operations.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
-import { callerOf } from "../shared/request-context.ts";
+import { callerOf, readerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
 
@@ -66,10 +66,11 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     return new Response(null, { status: 204 });
   });
 
-  addRecordingRoute(api, library, operations.listSegments, ({ viewer, recording, query }) => {
+  addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
     const { limit, cursor, words } = query;
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     const transcript = library.transcript(viewer, recording);
+    library.reads.viewed(readerOf(request, "v1"), [recording]);
     const segments = words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from);
     const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segments, limit, toSegment);
     return {
@@ -86,6 +87,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
+    library.reads.exported(readerOf(request, "v1"), recording, format);
     return exports.answer({ request, owner: viewer.account.id, transcript, format, headers });
   });
 
@@ -98,6 +100,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
+    library.reads.exported(readerOf(request, "v1"), recording, format);
     return exports.answer({ request, owner: viewer.account.id, transcript, format, layout, headers });
   });
 
