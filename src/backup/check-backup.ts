@@ -146,6 +146,9 @@ const webhookSecret = "(? GLOB 'whsec_*=' AND substr(?, 7) NOT GLOB '*[^A-Za-z0-
 /** SQL condition for a vocabulary, which is passed to native code. The server itself accepts only much shorter ones. */
 const vocabulary = "length(?) <= 20000";
 
+/** SQL condition for the days of an account's own retention, which become a time. */
+const retentionDays = "? BETWEEN 0 AND 36500";
+
 /** Maximum length of a voice's name in characters. */
 const MAX_NAME_CHARACTERS = 100;
 
@@ -195,7 +198,7 @@ const incompleteFiles = json(
  * numbers, whose type the tables enforce, and texts that are only compared or shown. Times are found by their names.
  */
 const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  accounts: { id: uuid, limits, vocabulary },
+  accounts: { id: uuid, limits, vocabulary, audio_days: retentionDays, completed_days: retentionDays },
   workspaces: { id: uuid },
   api_keys: { id: uuid, scopes },
   recordings: {

@@ -36,6 +36,9 @@ export const accounts = sqliteTable("accounts", {
   vocabulary: text(),
   /** Whether it remembers the voices of people, to propose their names in later recordings. */
   voices: integer({ mode: "boolean" }).notNull().default(false),
+  /** Days of its own retention, as in the settings; null for those of the settings. */
+  audioDays: integer(),
+  completedDays: integer(),
   createdAt: integer().notNull(),
 });
 

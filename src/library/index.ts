@@ -1,3 +1,4 @@
+export { MAX_RETENTION_DAYS, type Retention, retentionOf, serverRetention } from "./account-retention.ts";
 export { Library } from "./library.ts";
 export { LibraryError, type Refusal, type RerunRefusal } from "./library-error.ts";
 export type { Reader, ReadLog } from "./read-log.ts";

@@ -171,6 +171,8 @@ describe("a manipulated backup", () => {
     ["a recording's model that is a relative path", parts("model", "'../../shadow'", 1), "recording_models.model"],
     ["a model of less than one part", parts("model", "'whisper-base'", -1), "recording_models.parts"],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
+    ["a retention that is no time", "UPDATE accounts SET audio_days = 9e15", "accounts.audio_days"],
+    ["a retention before the end", "UPDATE accounts SET completed_days = -1", "accounts.completed_days"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     ["a limit that there is not", `UPDATE accounts SET limits = '{"all":1}'`, "accounts.limits"],
     ["a limit below zero", `UPDATE accounts SET limits = '{"creates_per_day":-1}'`, "accounts.limits"],

@@ -217,6 +217,10 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--requests-per-minute": limits,
     },
   },
+  "accounts retention": {
+    valid: ["acme"],
+    values: { "--audio-days": [...limits, "36501", "7d"], "--completed-days": [...limits, "36501", "forever"] },
+  },
   "accounts vocabulary": {
     valid: ["acme"],
     values: { text: ["", "…", "a\u0007b", "x".repeat(5000)], "--file": [""] },

@@ -370,6 +370,11 @@ const table: readonly Row[] = [
   ["GET /console/data/accounts/:id/voices", 256 * 1024, data(() => `/accounts/${client.accountId}/voices`)],
   ["GET /console/data/accounts/:id/webhooks", 256 * 1024, data(() => `/accounts/${client.accountId}/webhooks`)],
   [
+    "PUT /console/data/accounts/:id/retention",
+    8 * 1024,
+    send("PUT", () => [`/accounts/${client.accountId}/retention`, { audio_days: 36_500, completed_days: 36_500 }]),
+  ],
+  [
     "POST /console/data/accounts/:id/webhooks",
     256 * 1024,
     send("POST", () => [

@@ -163,6 +163,8 @@ export const strings = {
     sidebar: "Speakers, export and more",
     queued: "Processing starts by itself. You can leave this page.",
     cause: "Logged cause:",
+    audioUntil: "Audio kept until",
+    keptUntil: "Deleted after",
     audioTrack: (track: { readonly number: number; readonly of: number }) =>
       `Audio track ${track.number} of ${track.of}`,
     models: (models: readonly { readonly model: string; readonly parts: number }[]) =>
@@ -659,5 +661,24 @@ export const strings = {
     copied: "Copied",
     copyByHand: "The key is selected. Copy it with your keyboard.",
     done: "I have saved the key",
+    retention: {
+      name: "Retention",
+      title: (account: string) => `Retention of ${account}`,
+      means:
+        "Days that are left empty follow the settings. The server applies a change within an hour, also to recordings that have ended before. Held recordings are kept.",
+      fields: {
+        audio_days: "Days for which audio is kept (0: it is removed at once)",
+        completed_days: "Days after which recordings and transcripts are deleted (0: never)",
+      },
+      fromSettings: (days: number) => `${days} (settings)`,
+      save: "Save",
+      saved: "The retention is changed.",
+      summary: (audio: number, recordings: number) =>
+        `${audio === 0 ? "Audio is not kept" : plural(audio, { one: "Audio kept # day", other: "Audio kept # days" })}, ${
+          recordings === 0
+            ? "recordings kept"
+            : plural(recordings, { one: "recordings kept # day", other: "recordings kept # days" })
+        }`,
+    },
   },
 } as const;

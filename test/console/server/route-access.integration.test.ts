@@ -55,6 +55,7 @@ const table: readonly Row[] = [
   ["GET /live", 401, 403, 426, 422, 426],
   ["PUT /voices/:id", 401, 403, 403, 403, 404],
   ["DELETE /voices/:id", 401, 403, 403, 403, 404],
+  ["PUT /accounts/:id/retention", 401, 403, 403, 403, 200],
   ["GET /accounts/:id/webhooks", 401, 403, 403, 403, 200],
   ["POST /accounts/:id/webhooks", 401, 403, 403, 403, 201],
   // The webhook does not exist, of which only operators learn.
@@ -118,6 +119,7 @@ describe("the routes of the console", () => {
         url: "https://app.example.org/hook",
         events: ["recording.completed"],
       }),
+      "PUT /accounts/:id/retention": JSON.stringify({ audio_days: 3, completed_days: null }),
       "PUT /webhooks/:id": JSON.stringify({ paused: true }),
       "POST /keys": JSON.stringify({ account: account.id, name: "new" }),
     };
