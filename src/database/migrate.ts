@@ -26,7 +26,7 @@ import audioTracks from "./migrations/0021-audio-tracks.sql" with { type: "text"
 import uncertainSpeakers from "./migrations/0022-uncertain-speakers.sql" with { type: "text" };
 import live from "./migrations/0023-live.sql" with { type: "text" };
 import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
-import accountRetention from "./migrations/0027-account-retention.sql" with { type: "text" };
+import accountSettings from "./migrations/0027-account-settings.sql" with { type: "text" };
 import auditForwarding from "./migrations/0028-audit-forwarding.sql" with { type: "text" };
 
 interface Migration {
@@ -63,7 +63,7 @@ const migrations: readonly Migration[] = [
   { name: "0022-uncertain-speakers", sql: uncertainSpeakers },
   { name: "0023-live", sql: live },
   { name: "0024-webhooks", sql: webhooks },
-  { name: "0027-account-retention", sql: accountRetention },
+  { name: "0027-account-settings", sql: accountSettings },
   { name: "0028-audit-forwarding", sql: auditForwarding },
 ];
 

@@ -558,6 +558,20 @@ export const liveSegments = sqliteTable(
   (table) => [primaryKey({ columns: [table.sessionId, table.number] })],
 );
 
+/** Words that an account's transcripts always write in one way. */
+export const replacements = sqliteTable("replacements", {
+  id: text().primaryKey(),
+  accountId: accountReference(),
+  /** The words that are replaced, and the text that is written instead. */
+  source: text().notNull(),
+  target: text().notNull(),
+  /** Whether upper and lower case must match. */
+  matchesCase: integer({ mode: "boolean" }).notNull(),
+  createdAt: integer().notNull(),
+  /** The person, as in the audit log. */
+  createdBy: text().notNull(),
+});
+
 /** Addresses to which the events of an account's recordings are sent. */
 export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),

@@ -1,4 +1,4 @@
-export { applyRerun } from "./correct.ts";
+export { applyRerun, applyRespelling } from "./correct.ts";
 export { recognizedSegments } from "./corrected-rows.ts";
 export {
   type Corrected,
@@ -13,6 +13,12 @@ export {
 } from "./correction.ts";
 export type { Comparison } from "./earlier-states.ts";
 export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
+export {
+  REPLACEMENTS_AUTHOR,
+  type RespelledSegment,
+  respellSegment,
+  type TextReplacement,
+} from "./respelling.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
 export { Transcript } from "./transcript.ts";

@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["operations", "runtimes"],
   ["blocks"],
   ["timeline"],
-  ["backup", "library", "queue", "users", "voices"],
+  ["backup", "library", "queue", "replacements", "users", "voices"],
   ["keys", "recordings"],
   ["accounts", "transcripts"],
   ["announcements", "search", "usage"],
