@@ -229,6 +229,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   voices: { id: uuid, name: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}`, model: sha256 },
   speaker_voices: { model: sha256, speaker: speakerNumber, seconds: speechSeconds, embedding },
   voice_examples: { speaker: speakerNumber, seconds: speechSeconds, embedding },
+  replacements: { id: uuid, source: "length(?) BETWEEN 1 AND 100", target: "length(?) BETWEEN 1 AND 200" },
   audit_log: { id: `? BETWEEN 1 AND ${MAX_AUDIT_ID}`, details: "json_valid(?)" },
   audit_forwarding: { id: "? = 1", position: `? BETWEEN 0 AND ${MAX_AUDIT_ID}` },
   folders: {

@@ -1,12 +1,14 @@
 export {
   addReplacement,
+  cleanSource,
+  cleanTarget,
   countReplacements,
   importReplacements,
   listReplacements,
+  MAX_REPLACEMENTS,
   parseReplacements,
   type Replacement,
   ReplacementError,
   removeReplacement,
-  requireReplacement,
 } from "./replacements.ts";
 export { respellSegments } from "./respell-segments.ts";

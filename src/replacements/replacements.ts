@@ -15,7 +15,7 @@ export type Replacement = typeof tables.replacements.$inferSelect;
 export type NewReplacement = Pick<Replacement, "source" | "target" | "matchesCase">;
 
 /** Number of replacements that an account can have. */
-const MAX_REPLACEMENTS = 1000;
+export const MAX_REPLACEMENTS = 1000;
 /** Maximum lengths in characters. */
 const MAX_SOURCE_CHARACTERS = 100;
 const MAX_TARGET_CHARACTERS = 200;
@@ -33,28 +33,33 @@ export function countReplacements(store: Store, accountId: string): number {
 }
 
 /** Returns a replacement. @throws {ReplacementError} when there is none */
-export function requireReplacement(store: Pick<Writer, "select">, id: string): Replacement {
+function requireReplacement(store: Pick<Writer, "select">, id: string): Replacement {
   const row = store.select().from(replacements).where(eq(replacements.id, id)).get();
   if (row !== undefined) return row;
   throw new ReplacementError(`there is no replacement ${id}; list them with: transcribe replacements list`);
 }
 
-/** Cleans an entry. @throws {ReplacementError} that says what is wrong */
-function cleaned({ source, target, matchesCase }: NewReplacement): NewReplacement {
+/** Cleans the words of an entry. @throws {ReplacementError} that says what is wrong */
+export function cleanSource(text: string): string {
   // The search takes any white space between two words for the same.
-  const words = cleanText(source).normalize("NFC").replace(/\s+/g, " ");
-  const entry = { source: words, target: cleanText(target).normalize("NFC"), matchesCase };
-  if (!/^[\p{L}\p{N}]/u.test(entry.source)) {
+  const source = cleanText(text).normalize("NFC").replace(/\s+/g, " ");
+  if (!/^[\p{L}\p{N}]/u.test(source)) {
     throw new ReplacementError("the words to be replaced must begin with a letter or a digit");
   }
-  if (entry.target === "") throw new ReplacementError("the text to be written must not be empty");
-  if (entry.source.length > MAX_SOURCE_CHARACTERS) {
-    throw new ReplacementError(`the words to be replaced are longer than ${MAX_SOURCE_CHARACTERS} characters`);
-  }
-  if (entry.target.length > MAX_TARGET_CHARACTERS) {
-    throw new ReplacementError(`the text to be written is longer than ${MAX_TARGET_CHARACTERS} characters`);
-  }
-  return entry;
+  if (source.length <= MAX_SOURCE_CHARACTERS) return source;
+  throw new ReplacementError(`the words to be replaced are longer than ${MAX_SOURCE_CHARACTERS} characters`);
+}
+
+/** Cleans the text of an entry. @throws {ReplacementError} that says what is wrong */
+export function cleanTarget(text: string): string {
+  const target = cleanText(text).normalize("NFC");
+  if (target === "") throw new ReplacementError("the text to be written must not be empty");
+  if (target.length <= MAX_TARGET_CHARACTERS) return target;
+  throw new ReplacementError(`the text to be written is longer than ${MAX_TARGET_CHARACTERS} characters`);
+}
+
+function cleaned({ source, target, matchesCase }: NewReplacement): NewReplacement {
+  return { source: cleanSource(source), target: cleanTarget(target), matchesCase };
 }
 
 /** Returns whether two entries replace the same words, so that the later one takes the place of the other. */

@@ -273,6 +273,11 @@ describe("a manipulated backup", () => {
       "INSERT INTO audit_log VALUES (9007199254740993, 0, 'a', 'b', 'c', '{}')",
       "audit_log.id",
     ],
+    [
+      "a replacement that is too long",
+      `INSERT INTO replacements VALUES ('${good}', '${account}', 'a', printf('%0201d', 0), 0, 0, 'a')`,
+      "replacements.target",
+    ],
     ["a position before the audit log", "INSERT INTO audit_forwarding VALUES (1, -1)", "audit_forwarding.position"],
     ["a webhook whose address is a file", webhook("url", "'file:///etc/passwd'"), "webhooks.url"],
     ["a webhook with an event that does not exist", webhook("events", `'["ping"]'`), "webhooks.events"],

@@ -270,6 +270,13 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   "keys list": { valid: [] },
   "keys rotate": { valid: [id], values: { "--overlap": ["", "7x", "-1d", "soon", "24", "2026-12-31", "999999999d"] } },
   "keys revoke": { valid: [id] },
+  "replacements add": {
+    valid: ["jon", "John", "--account", "acme"],
+    values: { words: ["", "…", "+1", "x".repeat(101)], text: ["", "\u200b", "x".repeat(201)] },
+  },
+  "replacements list": { valid: ["--account", "acme"] },
+  "replacements remove": { valid: [id] },
+  "replacements import": { valid: ["list.txt", "--account", "acme"], values: { file: [""] } },
   "webhooks add": {
     valid: ["https://app.example.org/hook", "--account", "acme"],
     values: {

@@ -382,6 +382,20 @@ const table: readonly Row[] = [
       { url: "https://", events: ["recording.completed"] },
     ]),
   ],
+  [
+    "GET /console/data/accounts/:id/replacements",
+    MAX_PAGE_BYTES,
+    data(() => `/accounts/${client.accountId}/replacements`),
+  ],
+  [
+    "POST /console/data/accounts/:id/replacements",
+    MAX_PAGE_BYTES,
+    send("POST", () => [
+      `/accounts/${client.accountId}/replacements`,
+      { words: "人".repeat(100), text: "人".repeat(200), match_case: true },
+    ]),
+  ],
+  ["DELETE /console/data/replacements/:id", MAX_PAGE_BYTES, () => operator.send("DELETE", "/replacements/none")],
   ["POST /console/data/webhooks/:id/tests", 256 * 1024, send("POST", () => ["/webhooks/none/tests", {}])],
   ["PUT /console/data/webhooks/:id", 256 * 1024, send("PUT", () => ["/webhooks/none", { paused: true }])],
   ["DELETE /console/data/webhooks/:id", 256 * 1024, () => operator.send("DELETE", "/webhooks/none")],

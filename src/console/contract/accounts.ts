@@ -60,6 +60,8 @@ const accountSchema = Type.Object({
   workspaces: Type.Array(namedSchema),
   /** Number of voices that the account remembers; null if it does not remember voices. */
   voices: nullable(countSchema),
+  /** Number of words that its transcripts always write in one way. */
+  replacements: countSchema,
   /** Number of webhooks of the account. */
   webhooks: countSchema,
   /** Oldest first; at most 500. */

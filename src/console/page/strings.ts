@@ -312,6 +312,7 @@ export const strings = {
       redo: "Made again",
       restore: "Restored",
       process: "Processed again",
+      respell: "Replacements",
     },
     differences: (count: number) =>
       count === 0
@@ -373,6 +374,26 @@ export const strings = {
     confirmed: (name: string) => `The speaker is ${name}.`,
     reject: "Reject",
     rejected: (name: string) => `The speaker is not ${name}.`,
+  },
+  replacements: {
+    name: "Replacements",
+    title: (account: string) => `Replacements of ${account}`,
+    back: "Accounts and keys",
+    count: (count: number) =>
+      count === 0 ? "No replacements" : plural(count, { one: "# replacement", other: "# replacements" }),
+    means:
+      "These words are always written in one way, in transcripts that are made from now on. In a transcript, the revision before has the recognized words.",
+    none: "The transcripts of this account have the words as they are recognized.",
+    limit: (count: number, limit: number) => `${count} of ${limit}`,
+    add: "Add replacement",
+    addTitle: "New replacement",
+    words: "Words as they are recognized",
+    text: "Written as",
+    matchCase: "Only in exactly this case",
+    exactCase: "exact case",
+    added: "The replacement was added.",
+    remove: "Remove",
+    removed: "The replacement was removed.",
   },
   webhooks: {
     name: "Webhooks",

@@ -56,6 +56,9 @@ const table: readonly Row[] = [
   ["PUT /voices/:id", 401, 403, 403, 403, 404],
   ["DELETE /voices/:id", 401, 403, 403, 403, 404],
   ["PUT /accounts/:id/retention", 401, 403, 403, 403, 200],
+  ["GET /accounts/:id/replacements", 401, 403, 403, 403, 200],
+  ["POST /accounts/:id/replacements", 401, 403, 403, 403, 201],
+  ["DELETE /replacements/:id", 401, 403, 403, 403, 404],
   ["GET /accounts/:id/webhooks", 401, 403, 403, 403, 200],
   ["POST /accounts/:id/webhooks", 401, 403, 403, 403, 201],
   // The webhook does not exist, of which only operators learn.
@@ -99,6 +102,7 @@ describe("the routes of the console", () => {
       accounts: () => account.id,
       voices: () => Bun.randomUUIDv7(),
       webhooks: () => Bun.randomUUIDv7(),
+      replacements: () => Bun.randomUUIDv7(),
     };
     const id = (ids[pattern.split("/")[1] ?? ""] ?? (() => api.enterCompleted(account.id, 1)))();
     const path = pattern.replace(":id", id).replace(":format", "txt") + (queries[route] ?? "");
@@ -120,6 +124,7 @@ describe("the routes of the console", () => {
         events: ["recording.completed"],
       }),
       "PUT /accounts/:id/retention": JSON.stringify({ audio_days: 3, completed_days: null }),
+      "POST /accounts/:id/replacements": JSON.stringify({ words: "jon", text: "John", match_case: false }),
       "PUT /webhooks/:id": JSON.stringify({ paused: true }),
       "POST /keys": JSON.stringify({ account: account.id, name: "new" }),
     };

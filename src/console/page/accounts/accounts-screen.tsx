@@ -94,6 +94,10 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
             retention.own.completed_days ?? retention.server.completed_days,
           )}
         </span>
+        <a href={addressOf({ screen: "replacements", account: account.id })}>
+          {strings.replacements.count(account.replacements)}
+          <span class="unseen"> {strings.voices.of(name)}</span>
+        </a>
         <a href={addressOf({ screen: "webhooks", account: account.id })}>
           {strings.webhooks.count(account.webhooks)}
           <span class="unseen"> {strings.voices.of(name)}</span>

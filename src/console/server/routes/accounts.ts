@@ -12,6 +12,7 @@ import type { Store } from "../../../database/index.ts";
 import { decodeCursor, encodeCursor, PageFiller } from "../../../http/index.ts";
 import { type ApiKey, checkedKeyName, createKey, listKeys, revokeKey, scopes } from "../../../keys/index.ts";
 import { auditorOf } from "../../../library/index.ts";
+import { countReplacements } from "../../../replacements/index.ts";
 import { createWindows, parseAccountLimits } from "../../../usage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
 import { listWebhooks } from "../../../webhooks/index.ts";
@@ -107,6 +108,7 @@ function showAccount(services: ConsoleServices, account: StoredAccount, voices: 
     retention: showRetention(services, account),
     workspaces: all.slice(0, MAX_WORKSPACES),
     voices: account.voices ? voices.list(account.id).length : null,
+    replacements: countReplacements(store, account.id),
     webhooks: listWebhooks(store, account.id).length,
     keys: keys
       .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || (a.id < b.id ? 1 : -1))
