@@ -29,10 +29,11 @@ export async function applyRetention(services: RetentionServices, server: Retent
   const accounts = new Map(listAccounts(services.store).map((account) => [account.id, retentionOf(account, server)]));
   // An account that is created meanwhile has no recording that is old enough.
   const endedBefore = ({ accountId }: Recording) => now - (accounts.get(accountId) ?? server).audioDays * DAY;
-  await removeOldFiles(services, endedBefore);
   for (const [accountId, { completedDays }] of accounts) {
     if (completedDays > 0) await removeOldRecordings(services, accountId, now - completedDays * DAY);
   }
+  // Afterwards, because it fails during an outage of the store of audio.
+  await removeOldFiles(services, endedBefore);
 }
 
 async function removeOldFiles(
@@ -50,8 +51,10 @@ async function removeOldFiles(
     // Like the audio of any recording that is processed, that of a rerun is needed until its end.
     if (isOver && (rerun === null || !isOpen(rerun.status))) await dataDirectory.removeFiles(id);
   }
+  const listed = new Set(withAudio);
   for (const id of await readdir(dataDirectory.playback)) {
-    const isOrphan = isRecordingId(id) && !(await dataDirectory.audio.has(id));
+    // Only for few of them the store is asked again: their audio may be new.
+    const isOrphan = isRecordingId(id) && !listed.has(id) && !(await dataDirectory.audio.has(id));
     if (isOrphan) await dataDirectory.filesOf(id).removePlayback();
   }
 }
