@@ -213,6 +213,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--audio-minutes-per-day": limits,
       "--creates-per-day": limits,
       "--creates-per-hour": limits,
+      "--live-sessions-per-account": limits,
       "--recordings-per-account": limits,
       "--requests-per-minute": limits,
     },

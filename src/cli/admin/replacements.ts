@@ -10,11 +10,12 @@ import {
   type Replacement,
   removeReplacement,
 } from "../../replacements/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import { date, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, parsedBy, resourceId, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
-import { openStoreOf, settingsCommand } from "../settings-options.ts";
+import { dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { readSmallText } from "../small-file.ts";
 import { auditor } from "./audit.ts";
 
@@ -97,9 +98,11 @@ function importCommand(): Command {
     .argument("<file>", "a text file; - reads standard input", someText)
     .option("--replace-all", "remove all other replacements of the account")
     .action((file: string, options: ImportOptions, command: Command) => {
+      const settings = dataSettingsOf(command);
+      // Before root becomes the directory's owner, who may not be able to read the file.
       const text = readSmallText(file === "-" ? 0 : file, "the list", MAX_FILE_BYTES);
       const entries = parseReplacements(text, options.matchCase === true);
-      const store = openStoreOf(command);
+      const store = openStoreIn(new DataDirectory(settings.storage.data_dir));
       const account = requireAccount(store, options.account);
       const added = importReplacements(store, account, entries, auditor(), options.replaceAll === true);
       print(options, added.map(toJson), () => `imported ${count(added.length, "replacement")} for ${account.name}`);
