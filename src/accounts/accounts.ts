@@ -18,6 +18,9 @@ export interface AccountChanges {
   /** Milliseconds since the epoch; null: the subscription never ends. */
   readonly subscribedUntil?: number | null;
   readonly priority?: number;
+  /** Days of its own retention, null for those of the settings. */
+  readonly audioDays?: number | null;
+  readonly completedDays?: number | null;
   /** Replaces all of the account's own limits. */
   readonly limits?: AccountLimits;
 }

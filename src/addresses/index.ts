@@ -8,6 +8,7 @@ export {
   type ResolveHost,
   resolveHost,
 } from "./address-guard.ts";
+export { type AddressWithPort, formatAddressWithPort, parseAddressWithPort } from "./address-with-port.ts";
 export {
   addressGroup,
   includes,

@@ -137,11 +137,17 @@ const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings
 /** SQL condition for a number of parts or audio tracks of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
 
+/** Greatest id of the audit log: the ids of later entries are still exact numbers. */
+const MAX_AUDIT_ID = 1_000_000_000_000;
+
 /** SQL condition for the secret of a webhook: 32 bytes in base64 after a prefix. */
 const webhookSecret = "(? GLOB 'whsec_*=' AND substr(?, 7) NOT GLOB '*[^A-Za-z0-9+/=]*' AND length(?) = 50)";
 
 /** SQL condition for a vocabulary, which is passed to native code. The server itself accepts only much shorter ones. */
 const vocabulary = "length(?) <= 20000";
+
+/** SQL condition for the days of an account's own retention, which become a time. */
+const retentionDays = "? BETWEEN 0 AND 36500";
 
 /** Maximum length of a voice's name in characters. */
 const MAX_NAME_CHARACTERS = 100;
@@ -192,7 +198,7 @@ const incompleteFiles = json(
  * numbers, whose type the tables enforce, and texts that are only compared or shown. Times are found by their names.
  */
 const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  accounts: { id: uuid, limits, vocabulary },
+  accounts: { id: uuid, limits, vocabulary, audio_days: retentionDays, completed_days: retentionDays },
   workspaces: { id: uuid },
   api_keys: { id: uuid, scopes },
   recordings: {
@@ -226,7 +232,9 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   voices: { id: uuid, name: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}`, model: sha256 },
   speaker_voices: { model: sha256, speaker: speakerNumber, seconds: speechSeconds, embedding },
   voice_examples: { speaker: speakerNumber, seconds: speechSeconds, embedding },
-  audit_log: { details: "json_valid(?)" },
+  replacements: { id: uuid, source: "length(?) BETWEEN 1 AND 100", target: "length(?) BETWEEN 1 AND 200" },
+  audit_log: { id: `? BETWEEN 1 AND ${MAX_AUDIT_ID}`, details: "json_valid(?)" },
+  audit_forwarding: { id: "? = 1", position: `? BETWEEN 0 AND ${MAX_AUDIT_ID}` },
   folders: {
     id: uuid,
     path: absolutePath,

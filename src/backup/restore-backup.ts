@@ -120,6 +120,9 @@ function removeTransientRows(copy: Database): void {
   if (hasTable(copy, "outbox")) copy.run("DELETE FROM outbox");
   // Receivers got these events since, or they came with the backup.
   if (hasTable(copy, "webhook_deliveries")) copy.run("DELETE FROM webhook_deliveries");
+  // A planted position beyond the end would keep later entries from the receiver of the audit log.
+  if (hasTable(copy, "audit_forwarding"))
+    copy.run("UPDATE audit_forwarding SET position = min(position, (SELECT coalesce(max(id), 0) FROM audit_log))");
   // Segments of recordings that were not completed yet.
   for (const table of ["segments", "translated_segments"]) {
     if (!hasTable(copy, table)) continue;

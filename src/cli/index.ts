@@ -46,6 +46,7 @@ const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promi
     workspaces: async () => (await import("./admin/workspaces.ts")).workspacesCommand(),
     users: async () => (await import("./admin/users.ts")).usersCommand(),
     keys: async () => (await import("./admin/keys.ts")).keysCommand(),
+    replacements: async () => (await import("./admin/replacements.ts")).replacementsCommand(),
     webhooks: async () => (await import("./admin/webhooks.ts")).webhooksCommand(),
     voices: async () => (await import("./admin/voices.ts")).voicesCommand(),
   },

@@ -410,6 +410,27 @@ const fleet = group("Several machines that process recordings together; see docs
   }),
 });
 
+const audit = group("The audit log and its copy on another machine, see docs/audit.md.", {
+  syslog: text(
+    "Receiver of the audit log by syslog over TLS (RFC 5425), e.g. logs.example.org:6514. At first it gets all entries, the oldest first. Empty: off.",
+    {
+      pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
+      form: "an address with a port such as logs.example.org:6514, or empty",
+    },
+  ),
+  syslog_ca: path(
+    "File with the certificates of the authorities (PEM) that may have issued the receiver's certificate. Empty: the public authorities.",
+  ),
+  syslog_certificate: path(
+    "File with the server's certificate for the receiver (PEM, the server's own certificate first). Empty: none.",
+  ),
+  syslog_key: path("File with the private key of audit.syslog_certificate (PEM, not encrypted)."),
+  reads: flag(
+    "Whether the audit log also lists who reads which transcript: each view and each export, without the text.",
+    { default: false },
+  ),
+});
+
 const webhooks = group("Events that are sent to applications, see docs/webhooks.md.", {
   enabled: flag("Whether events are sent. They are stored in the meantime.", { default: true }),
   allow: list(
@@ -439,6 +460,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   compat,
   live,
   metrics,
+  audit,
   console: webConsole,
   oidc,
   log,

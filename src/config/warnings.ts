@@ -4,7 +4,7 @@ import { writeQuantity } from "./units.ts";
 
 /** Returns warnings for settings that are valid but have no useful effect in combination. */
 export function settingWarnings(settings: Settings): SettingFault[] {
-  const { compat, console: webConsole, fetch, limits, live, oidc, retention, server } = settings;
+  const { audit, compat, console: webConsole, fetch, limits, live, oidc, retention, server } = settings;
   // Settings that have no effect, or a different one than it seems.
   const rules: readonly [setting: string, applies: boolean, message: string][] = [
     ["fetch.allow", !fetch.enabled && fetch.allow.length > 0, "this has no effect while fetch.enabled is false"],
@@ -17,6 +17,11 @@ export function settingWarnings(settings: Settings): SettingFault[] {
       "compat.asr_key_account",
       compat.asr_key_account !== "" && compat.asr_networks.length === 0,
       "this has no effect: compat.asr_networks is empty, so every request needs a key",
+    ],
+    [
+      "audit.syslog_ca",
+      audit.syslog_ca !== "" && audit.syslog === "",
+      "this has no effect while audit.syslog is empty",
     ],
     [
       "live.wyoming_account",

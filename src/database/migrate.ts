@@ -28,6 +28,8 @@ import live from "./migrations/0023-live.sql" with { type: "text" };
 import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 import tags from "./migrations/0025-tags.sql" with { type: "text" };
 import translations from "./migrations/0026-translations.sql" with { type: "text" };
+import accountSettings from "./migrations/0027-account-settings.sql" with { type: "text" };
+import auditForwarding from "./migrations/0028-audit-forwarding.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -65,6 +67,8 @@ const migrations: readonly Migration[] = [
   { name: "0024-webhooks", sql: webhooks },
   { name: "0025-tags", sql: tags },
   { name: "0026-translations", sql: translations },
+  { name: "0027-account-settings", sql: accountSettings },
+  { name: "0028-audit-forwarding", sql: auditForwarding },
 ];
 
 /** Names of all migrations, in order. */

@@ -36,6 +36,9 @@ export const accounts = sqliteTable("accounts", {
   vocabulary: text(),
   /** Whether it remembers the voices of people, to propose their names in later recordings. */
   voices: integer({ mode: "boolean" }).notNull().default(false),
+  /** Days of its own retention, as in the settings; null for those of the settings. */
+  audioDays: integer(),
+  completedDays: integer(),
   createdAt: integer().notNull(),
 });
 
@@ -194,7 +197,10 @@ export const userAccounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.accountId] })],
 );
 
-/** Changes made by commands and in the console, and starts and ends of live sessions, with their author and the time. */
+/**
+ * Changes made by commands and in the console, starts and ends of live sessions, and with `audit.reads` the reads of
+ * transcripts, with their author and the time.
+ */
 export const auditLog = sqliteTable("audit_log", {
   id: integer().primaryKey(),
   at: integer().notNull(),
@@ -206,6 +212,13 @@ export const auditLog = sqliteTable("audit_log", {
   subject: text().notNull(),
   /** JSON; never a secret. */
   details: text().notNull(),
+});
+
+/** How far the audit log has reached its syslog receiver: one row, or none before the first delivery. */
+export const auditForwarding = sqliteTable("audit_forwarding", {
+  id: integer().primaryKey(),
+  /** Id of the last entry that the receiver has confirmed. */
+  position: integer().notNull(),
 });
 
 /** Model for new recordings, by kind; the built-in one when there is no row. */
@@ -563,6 +576,20 @@ export const liveSegments = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.sessionId, table.number] })],
 );
+
+/** Words that an account's transcripts always write in one way. */
+export const replacements = sqliteTable("replacements", {
+  id: text().primaryKey(),
+  accountId: accountReference(),
+  /** The words that are replaced, and the text that is written instead. */
+  source: text().notNull(),
+  target: text().notNull(),
+  /** Whether upper and lower case must match. */
+  matchesCase: integer({ mode: "boolean" }).notNull(),
+  createdAt: integer().notNull(),
+  /** The person, as in the audit log. */
+  createdBy: text().notNull(),
+});
 
 /** Addresses to which the events of an account's recordings are sent. */
 export const webhooks = sqliteTable("webhooks", {

@@ -29,6 +29,7 @@ export const correctionActions = [
   "redo",
   "restore",
   "process",
+  "respell",
 ] as const;
 
 /** The states of an account, which decide what it may do. */

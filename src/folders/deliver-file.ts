@@ -22,7 +22,7 @@ import { freeName, type NewFile, writeOnce } from "./write-once.ts";
 
 export interface DeliverServices {
   readonly files: FolderFiles;
-  readonly library: Pick<Library, "find" | "transcript">;
+  readonly library: Pick<Library, "find" | "transcript" | "reads">;
   readonly exports: Pick<ExportMaker, "make">;
   readonly limits: () => Settings["limits"];
   readonly log: Logger;
@@ -147,6 +147,8 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
     results.push({ name: wanted, content, owner, temporaryName: `.transcribe-${file.id}.${format}.part` });
   }
   await write();
+  const reader = { actor: `folder:${folder.id}`, surface: "folder" } as const;
+  for (const format of folder.formats) library.reads.exported(reader, recording, format);
   files.delivered(file);
   await finishDelivery(services, { ...delivery, file: { ...file, state: "moving" } });
 }

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { audit, getAccount } from "../accounts/index.ts";
-import { type Recording, type Store, transact, type Writer } from "../database/index.ts";
+import { type Recording, transact, type Writer } from "../database/index.ts";
 import { newRecordingId, type RecordingFilter, type Recordings, tags as recordingTags } from "../recordings/index.ts";
 import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
 import { type DataDirectory, isRecordingId } from "../storage/index.ts";
@@ -18,18 +18,16 @@ import {
 import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
 import { LibraryError, type RerunRefusal } from "./library-error.ts";
+import { ReadLog, type ReadLogServices } from "./read-log.ts";
 import { finishRemoval } from "./removal.ts";
 import type { Editor, Operator, Viewer } from "./viewer.ts";
 
-export interface LibraryServices {
-  readonly store: Store;
+export interface LibraryServices extends ReadLogServices {
   readonly recordings: Recordings;
   readonly dataDirectory: DataDirectory;
   readonly usage: Usage;
   /** Ends the exports of recordings that are deleted. Only a server has any. */
   readonly endExports?: () => void;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** A recording that an application or an operator sends. */
@@ -59,11 +57,14 @@ const ROWS_AT_ONCE = 100;
  * who may see a recording, and nothing else removes or cancels one.
  */
 export class Library {
+  /** Records who reads transcripts. Whoever sends the text of one calls it. */
+  readonly reads: ReadLog;
   readonly #services: LibraryServices;
   /** Resolves when the last recording is created, or refused. */
   #lastEntry: Promise<void> = Promise.resolve();
 
   constructor(services: LibraryServices) {
+    this.reads = new ReadLog(services);
     this.#services = services;
   }
 

@@ -1,16 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { Recording } from "../database/index.ts";
+import { listAccounts } from "../accounts/index.ts";
+import type { Recording, Store } from "../database/index.ts";
 import { ENDED_STATES, isOpen } from "../recordings/index.ts";
 import { isRecordingId } from "../storage/index.ts";
+import { type Retention, retentionOf } from "./account-retention.ts";
 import { finishRemoval, type RemovalServices } from "./removal.ts";
-
-interface RetentionRules {
-  /** Days for which the recording's audio is stored after its end. */
-  readonly audioDays: number;
-  /** Days for which the record and its text are stored after its end; 0 for ever. */
-  readonly completedDays: number;
-}
 
 const DAY = 86_400_000;
 /** Number of records checked before yielding to the event loop, which takes a few milliseconds. */
@@ -19,6 +14,7 @@ const CHECKS_AT_ONCE = 50;
 const RECORDS_AT_ONCE = 500;
 
 interface RetentionServices extends RemovalServices {
+  readonly store: Store;
   /** Waits for creates that have begun; see Library. Only a server has any. */
   readonly settled?: () => Promise<void>;
 }
@@ -27,16 +23,22 @@ interface RetentionServices extends RemovalServices {
  * Removes recordings whose retention period is over, and files of recordings without a record; an interrupted removal
  * may have left them. A recording under an operator's hold is not touched. Run this in the process that creates
  * recordings, or while no process creates any.
+ * @param server the retention of accounts without their own
  */
-export async function applyRetention(services: RetentionServices, rules: RetentionRules, now: number): Promise<void> {
-  if (rules.completedDays > 0) await removeOldRecordings(services, now - rules.completedDays * DAY);
+export async function applyRetention(services: RetentionServices, server: Retention, now: number): Promise<void> {
+  const accounts = new Map(listAccounts(services.store).map((account) => [account.id, retentionOf(account, server)]));
+  // An account that is created meanwhile has no recording that is old enough.
+  const endedBefore = ({ accountId }: Recording) => now - (accounts.get(accountId) ?? server).audioDays * DAY;
+  for (const [accountId, { completedDays }] of accounts) {
+    if (completedDays > 0) await removeOldRecordings(services, accountId, now - completedDays * DAY);
+  }
   // Afterwards, because it fails during an outage of the store of audio.
-  await removeOldFiles(services, now - rules.audioDays * DAY);
+  await removeOldFiles(services, endedBefore);
 }
 
 async function removeOldFiles(
   { recordings, dataDirectory, settled = async () => {} }: RetentionServices,
-  endedBefore: number,
+  endedBefore: (recording: Recording) => number,
 ): Promise<void> {
   const withAudio = await dataDirectory.audio.list();
   // Now each of them has its record, unless it will never have one.
@@ -44,7 +46,7 @@ async function removeOldFiles(
   for (const [count, id] of withAudio.entries()) {
     if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
-    const isOver = recording === null || (recording.heldAt === null && endedAtMost(recording, endedBefore));
+    const isOver = recording === null || (recording.heldAt === null && endedAtMost(recording, endedBefore(recording)));
     const rerun = isOver ? recordings.reruns.of(id) : null;
     // Like the audio of any recording that is processed, that of a rerun is needed until its end.
     if (isOver && (rerun === null || !isOpen(rerun.status))) await dataDirectory.removeFiles(id);
@@ -57,10 +59,10 @@ async function removeOldFiles(
   }
 }
 
-async function removeOldRecordings(services: RemovalServices, endedBefore: number): Promise<void> {
+async function removeOldRecordings(services: RemovalServices, accountId: string, endedBefore: number): Promise<void> {
   const { recordings } = services;
   // No recording ends before it is created.
-  const filter = { statuses: ENDED_STATES, createdBefore: endedBefore, includesTransient: true };
+  const filter = { accountId, statuses: ENDED_STATES, createdBefore: endedBefore, includesTransient: true };
   for (let beforeId: string | undefined; ; ) {
     const old = recordings.list({ ...filter, beforeId }, RECORDS_AT_ONCE);
     const deleted = old.filter((recording) => endedAtMost(recording, endedBefore) && recordings.delete(recording.id));
@@ -69,8 +71,8 @@ async function removeOldRecordings(services: RemovalServices, endedBefore: numbe
       deleted.map(({ id }) => id),
     );
     beforeId = old.at(-1)?.id;
-    if (old.length < RECORDS_AT_ONCE) return;
     await yieldToEventLoop();
+    if (old.length < RECORDS_AT_ONCE) return;
   }
 }
 

@@ -140,8 +140,9 @@ async function cleanUp(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workReservations, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();
   workReservations.ended(id);
-  const isDeleted = recordings.get(id) === null;
-  if (dropsAudio() || isDeleted) await dataDirectory.removeFiles(id);
+  const recording = recordings.get(id);
+  const isDeleted = recording === null;
+  if (isDeleted || dropsAudio(recording.accountId)) await dataDirectory.removeFiles(id);
   if (isDeleted) await recordings.rows.removeDeleted([id]);
   else await removeWork(recordings, id);
 }

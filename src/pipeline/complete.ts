@@ -1,4 +1,5 @@
 import type { Recordings } from "../recordings/index.ts";
+import type { RespelledSegment } from "../transcripts/index.ts";
 import { storeSpeakerVoices } from "../voices/index.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
 import type { FoundTranscript } from "./transcript.ts";
@@ -10,6 +11,7 @@ const ROWS_PER_BATCH = 100;
  * Completes a recording, and stores the voices of its speakers and its translation with it. Its segments are stored in batches, because a
  * recording can be days long, and become visible only when all are stored. First removes segments that an earlier
  * attempt stored before its server was killed.
+ * @param respelled the segments that the account's replacements change
  * @returns false if the recording was ended in the meantime
  */
 export async function complete(
@@ -17,6 +19,7 @@ export async function complete(
   id: string,
   { segments, translation, voices }: FoundTranscript,
   signal: AbortSignal,
+  respelled: readonly RespelledSegment[] = [],
 ): Promise<boolean> {
   while (recordings.rows.removeSegments(id, ROWS_PER_BATCH)) await yieldToEventLoop(signal);
   for (let at = 0; at < translation.length; at += ROWS_PER_BATCH) {
@@ -28,7 +31,7 @@ export async function complete(
     if (!recordings.rows.addSegments(id, segments.slice(from, from + ROWS_PER_BATCH))) return false;
     await yieldToEventLoop(signal);
   }
-  return recordings.complete(id, segments.slice(from), (writer) => storeSpeakerVoices(writer, id, voices));
+  return recordings.complete(id, segments.slice(from), (writer) => storeSpeakerVoices(writer, id, voices), respelled);
 }
 
 /** Removes the step results of a recording that has ended from the database, in batches. */

@@ -3,6 +3,7 @@ import { machineTrouble } from "../disk/index.ts";
 import { EngineOperationError } from "../engine/index.ts";
 import type { Outcome } from "../queue/index.ts";
 import { isOpen } from "../recordings/index.ts";
+import { respellSegments } from "../replacements/index.ts";
 import { messageOf } from "../text/index.ts";
 import { attempt } from "./attempt.ts";
 import { complete } from "./complete.ts";
@@ -28,7 +29,9 @@ export function processRecording(services: PipelineServices, id: string, signal:
     const completed = recordings.get(id);
     const models = recordings.rows.modelsOf(id);
     // A command may have ended the recording during the last step.
-    if (completed !== null && (await complete(recordings, id, found, signal))) {
+    const { store } = services;
+    const respelled = await respellSegments(store, recording.accountId, found.segments, signal);
+    if (completed !== null && (await complete(recordings, id, found, signal, respelled))) {
       const { speechModel: model } = completed;
       log.info({ event: "recording.completed", ...ended, segments: found.segments.length, model, models });
       return { completed };

@@ -47,8 +47,8 @@ export interface PipelineServices {
   readonly usage: Usage;
   /** Returns the seconds of audio that an account may have processed in a UTC day. */
   readonly audioAllowanceSeconds: (accountId: string) => number;
-  /** Whether a recording's audio is removed as soon as the recording has ended. */
-  readonly dropsAudio: () => boolean;
+  /** Whether the audio of an account's recordings is removed as soon as they have ended. */
+  readonly dropsAudio: (accountId: string) => boolean;
   /** Whether recordings wait when the machine cannot work (full disk, too many open files); otherwise they fail. */
   readonly waitsForMachine: boolean;
   readonly log: Logger;

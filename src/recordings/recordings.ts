@@ -2,7 +2,8 @@ import { and, eq, inArray, isNotNull, isNull, type Placeholder, sql } from "driz
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { announce } from "../announcements/index.ts";
 import { deferSync, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
-import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
+import { latestRevision, type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
+import { applyRespelling, type RespelledSegment } from "../transcripts/index.ts";
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
@@ -239,12 +240,14 @@ export class Recordings {
    * `processing` → `completed`, with the last of its segments, in one transaction. The transcript of a rerun becomes a
    * revision of the recording that it processes again.
    * @param also runs further statements in it
+   * @param respelled the segments that the account's replacements change, which become a revision
    * @returns false if the recording is not being processed
    */
   complete(
     id: string,
     segments: readonly (Segment | PackedSegment)[],
     also: (writer: Writer) => void = () => {},
+    respelled: readonly RespelledSegment[] = [],
   ): boolean {
     const now = this.#now();
     return transact(this.#store, (writer) => {
@@ -254,9 +257,11 @@ export class Recordings {
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
       also(writer);
       if (completed.rerunOf === null) {
+        applyRespelling(writer, id, respelled, { editor: id, now }, false);
         storeEnd(writer, id, "completed", now);
-        announce(writer, "recording.completed", completed, now);
-      } else completeRerun(writer, completed, now);
+        const { revision } = latestRevision(writer, id);
+        announce(writer, "recording.completed", { ...completed, revision }, now);
+      } else completeRerun(writer, completed, respelled, now);
       return true;
     });
   }

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { readFacts } from "../segments/index.ts";
 import type { Hints } from "../text/index.ts";
-import { applyRerun, recognizedSegments } from "../transcripts/index.ts";
+import { applyRerun, applyRespelling, type RespelledSegment, recognizedSegments } from "../transcripts/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
 import { insertQueued } from "./recording-rows.ts";
@@ -124,13 +124,19 @@ export function deleteRerunOf(writer: Writer, recordingId: string, now: number):
  * Makes the transcript of a rerun a revision of its recording, and marks the rerun as deleted, in the transaction that
  * completes it. If the recording is gone, so is the transcript.
  */
-export function completeRerun(writer: Writer, rerun: Recording, now: number): void {
+export function completeRerun(
+  writer: Writer,
+  rerun: Recording,
+  respelled: readonly RespelledSegment[],
+  now: number,
+): void {
   const { id, rerunOf: recordingId, rerunBy } = rerun;
   if (recordingId === null) return;
   const found = { segments: recognizedSegments(writer, id), facts: readFacts(writer, id) };
   const by = { author: rerunBy ?? "", editor: id, now };
   const numbers = applyRerun(writer, recordingId, found, by);
   if (numbers !== null) {
+    applyRespelling(writer, recordingId, respelled, { editor: id, now }, true);
     moveVoices(writer, id, recordingId, numbers);
     moveTranslation(writer, rerun, recordingId, numbers);
     // The new texts are indexed, as at the first end.

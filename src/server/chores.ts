@@ -1,5 +1,5 @@
 import { type Store, truncateLog } from "../database/index.ts";
-import { applyRetention, finishRemovals } from "../library/index.ts";
+import { applyRetention, finishRemovals, serverRetention } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
 import { trimOutbox } from "../recordings/index.ts";
 import { pruneUpgradeBackups } from "../storage/index.ts";
@@ -61,8 +61,7 @@ export function hourlyChores(
 ): Readonly<Record<string, () => Promise<void> | void>> {
   return {
     retention() {
-      const { audio_days: audioDays, completed_days: completedDays } = settings.values.retention;
-      return applyRetention(services, { audioDays, completedDays }, now());
+      return applyRetention(services, serverRetention(settings.values.retention), now());
     },
     "upgrade backups"() {
       const { upgrade_backup_days: days } = settings.values.retention;

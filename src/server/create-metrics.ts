@@ -27,6 +27,8 @@ export interface MeasuredParts {
   readonly live?: MetricSources["live"];
   /** Returns the webhooks; there are none if it is left out. */
   readonly webhooks?: MetricSources["webhooks"];
+  /** Returns the audit entries that the syslog receiver has not confirmed; none are forwarded if it is left out. */
+  readonly auditForwarding?: () => { readonly count: number; readonly since: number | null } | null;
   /** Returns the moves of audio to a bucket; there are none if it is left out. */
   readonly audioStore?: () => BucketState;
   readonly now: () => number;
@@ -74,6 +76,12 @@ export function metricSources(parts: MeasuredParts): MetricSources {
       return { waiting, outageSeconds: failingSince === null ? 0 : (now() - failingSince) / 1000 };
     },
     webhooks: () => parts.webhooks?.() ?? { pending: 0, paused: 0 },
+    auditForwarding() {
+      const pending = parts.auditForwarding?.() ?? null;
+      if (pending === null) return null;
+      const { count, since } = pending;
+      return { count, oldestSeconds: since === null ? 0 : Math.max(0, (now() - since) / 1000) };
+    },
     certificateEndsAt: parts.certificateEndsAt,
     folders() {
       const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};

@@ -1,5 +1,6 @@
 import { getAccount } from "../accounts/index.ts";
 import { type DiskSpace, WorkReservations } from "../disk/index.ts";
+import { retentionOf, serverRetention } from "../library/index.ts";
 import type { PipelineServices } from "../pipeline/index.ts";
 import { type ProgramFiles, programVersion } from "../program/index.ts";
 import { parseAccountLimits } from "../usage/index.ts";
@@ -39,6 +40,10 @@ export function pipelineServices(
       const own = parseAccountLimits(getAccount(parts.store, accountId)?.limits ?? "{}");
       return 60 * (own.audio_minutes_per_day ?? limits().audio_minutes_per_day);
     },
-    dropsAudio: () => running.values.retention.audio_days === 0,
+    dropsAudio: (accountId) => {
+      const account = getAccount(parts.store, accountId);
+      const server = serverRetention(running.values.retention);
+      return (account === null ? server : retentionOf(account, server)).audioDays === 0;
+    },
   };
 }

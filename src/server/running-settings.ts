@@ -11,6 +11,7 @@ import {
 import { checkIssuer, readClientSecret } from "../console/index.ts";
 import { parseHostNames, parseOrigins } from "../http/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
+import { SyslogTargetError, syslogTarget } from "../syslog/index.ts";
 import { messageOf } from "../text/index.ts";
 import { parseSignInRules } from "../users/index.ts";
 import { parseListenAddress } from "../wyoming/index.ts";
@@ -97,6 +98,7 @@ const unpairedTls = "set both server.tls_certificate and server.tls_key, or none
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
 export function settingFaults({
+  audit,
   compat,
   engine,
   fetch,
@@ -118,6 +120,7 @@ export function settingFaults({
       : []),
     ...faultOf("live.wyoming_networks", () => parseNetworks(live.wyoming_networks)),
     ...faultOf("server.origins", () => parseOrigins(server.origins)),
+    ...syslogFaults(audit),
     ...faultOf("metrics.token_file", () => readMetricsToken(metrics.token_file)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),
@@ -127,6 +130,17 @@ export function settingFaults({
     ...faultOf("oidc.client_secret_file", () => readClientSecret(oidc.client_secret_file)),
     ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", unpairedTls)] : []),
   ];
+}
+
+function syslogFaults(audit: Settings["audit"]): SettingFault[] {
+  if (audit.syslog === "") return [];
+  try {
+    syslogTarget(audit);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SyslogTargetError)) throw error;
+    return [fault(`audit.${error.setting}`, error.message)];
+  }
 }
 
 function faultOf(setting: string, read: () => unknown): SettingFault[] {

@@ -23,7 +23,7 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
   const exports = new ExportAnswers({ isDeleted, maker: exportMaker, now });
   stack.defer(() => exports.close());
   const removal = { recordings, dataDirectory, endExports: () => exports.removeDeleted() };
-  const library = new Library({ ...removal, store, usage, now });
+  const library = new Library({ ...removal, store, usage, now, auditsReads: () => data.running.values.audit.reads });
   const events = new RecordingEvents(store, log);
   const services = pipelineServices(data.running, data.files, {
     ...{ store, recordings, events, dataDirectory, engine, models, usage, metrics, log, now, diskSpace },

@@ -6,6 +6,7 @@ import { moveAudio } from "./move-audio.ts";
 import { openData, type ServerData } from "./open-data.ts";
 import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
 import { openWyoming } from "./open-wyoming.ts";
+import { startAuditForwarding } from "./start-audit-forwarding.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
 import { startWebhooks } from "./start-webhooks.ts";
@@ -67,6 +68,7 @@ export async function startTranscribeServer(
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
   stack.use(await openWyoming(data, surfaces.live));
   const webhooks = stack.use(startWebhooks(data));
+  const auditForwarding = stack.use(startAuditForwarding(data));
   stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;
@@ -82,6 +84,7 @@ export async function startTranscribeServer(
       folders: () => folders.overview(),
       live: () => live.status(),
       webhooks: () => webhooks.status(),
+      auditForwarding: () => auditForwarding.status(),
       audioStore: () => audioMoves.state(),
     }),
   );
@@ -108,7 +111,7 @@ export async function startTranscribeServer(
     async stop() {
       surfaces.refuse();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
-      await Promise.all([queue.stop(), folders.stop(), live.stop(), webhooks.stop()]);
+      await Promise.all([queue.stop(), folders.stop(), live.stop(), webhooks.stop(), auditForwarding.stop()]);
       await stages.disposeAsync();
       log.info({ event: "server.stopped" });
     },

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { AuditMetrics, type AuditSource, registerAuditGauges } from "./audit-metrics.ts";
 import { Declarations } from "./declare.ts";
 import { EngineMetrics, type EngineSource, registerEngineGauges } from "./engine-metrics.ts";
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
@@ -19,7 +20,8 @@ export interface MetricSources
     FolderSource,
     FleetSource,
     LiveSource,
-    WebhookSource {}
+    WebhookSource,
+    AuditSource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
 interface MetricLabels {
@@ -52,6 +54,7 @@ export class Metrics {
   readonly live: LiveMetrics;
   readonly wyoming: WyomingMetrics;
   readonly webhooks: WebhookMetrics;
+  readonly audit: AuditMetrics;
   readonly #registry = new Registry();
   readonly #declare = new Declarations(this.#registry);
 
@@ -63,6 +66,7 @@ export class Metrics {
     this.live = new LiveMetrics(this.#declare, liveEnds);
     this.wyoming = new WyomingMetrics(this.#declare, wyomingErrorCodes);
     this.webhooks = new WebhookMetrics(this.#declare);
+    this.audit = new AuditMetrics(this.#declare);
     registerProcessMetrics(this.#declare, version);
   }
 
@@ -75,6 +79,7 @@ export class Metrics {
     registerFleetMetrics(this.#declare, sources);
     registerLiveGauges(this.#declare, sources);
     registerWebhookGauges(this.#declare, sources);
+    registerAuditGauges(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

@@ -2,12 +2,20 @@ import { and, eq, isNull } from "drizzle-orm";
 import { announce } from "../announcements/index.ts";
 import { type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { type CorrectedState, parseState, readFacts, type TranscriptFacts, writeFacts } from "../segments/index.ts";
-import type { CorrectedSegment } from "./changes.ts";
+import { type CorrectedSegment, sizeOf } from "./changes.ts";
 import { CorrectedRows, type PlacedSegment, recognizedSegments } from "./corrected-rows.ts";
-import { type Corrected, type Correcting, type Correction, CorrectionError, type Edit } from "./correction.ts";
+import {
+  type Corrected,
+  type Correcting,
+  type Correction,
+  CorrectionError,
+  type Edit,
+  MAX_TRANSCRIPT_BYTES,
+} from "./correction.ts";
 import { Draft } from "./draft.ts";
 import { stateAfter } from "./earlier-states.ts";
 import { matchSpeakers } from "./match-speakers.ts";
+import { REPLACEMENTS_AUTHOR, type RespelledSegment } from "./respelling.ts";
 import { changesOf, type NewRevision, sentBefore, storeRevision, trimRevisions } from "./revisions.ts";
 
 /** A restoration compares the whole transcript in each request. */
@@ -25,7 +33,6 @@ export function correct(
   correction: Correction | Edit,
   by: Correcting,
 ): Corrected | null {
-  const { correctedSegments } = tables;
   return transact(store, (writer) => {
     const recording = completedRecording(writer, recordingId);
     if (recording === null) return null;
@@ -37,8 +44,7 @@ export function correct(
     draft.finish();
     if (draft.changes.length === 0) {
       // Nobody has corrected the transcript yet, so its segments are still the recognized ones.
-      if (recording.revision === 0)
-        writer.delete(correctedSegments).where(eq(correctedSegments.recordingId, recordingId)).run();
+      if (recording.revision === 0) rows.removeAll();
       return { number: null, replaces: null, next };
     }
     const replaces = storeDraft(writer, recording, draft, { correction, by, next, before });
@@ -66,7 +72,14 @@ function storeDraft(
   writer: Writer,
   { id, updatedAt }: Recording,
   draft: Draft,
-  { before, ...made }: Pick<NewRevision, "correction" | "by" | "next"> & { readonly before: CorrectedState },
+  {
+    before,
+    isAnnounced = true,
+    ...made
+  }: Pick<NewRevision, "correction" | "by" | "next"> & {
+    readonly before: CorrectedState;
+    readonly isAnnounced?: boolean;
+  },
 ): number | null {
   const { recordings } = tables;
   const after = draft.state();
@@ -86,7 +99,7 @@ function storeDraft(
     .where(eq(recordings.id, id))
     .returning()
     .get();
-  announce(writer, "recording.corrected", corrected, made.by.now);
+  if (isAnnounced) announce(writer, "recording.corrected", corrected, made.by.now);
   return replaces;
 }
 
@@ -200,4 +213,46 @@ export function applyRerun(
   const correction = { action: "process" } as const;
   storeDraft(writer, recording, draft, { correction, by: { ...by, sequence: 0 }, next: null, before });
   return numbers;
+}
+
+/**
+ * Makes the words that the account always writes in one way the next revision of a recording, from whose recognized
+ * words people can still take them back. Call it in the transaction that completes the recording or its rerun.
+ * @param segments those that change, by their indexes in the latest transcript
+ * @param by.editor an id of its own, because no page sends it
+ * @param isAnnounced whether webhooks get an event of their own
+ */
+export function applyRespelling(
+  writer: Writer,
+  recordingId: string,
+  segments: readonly RespelledSegment[],
+  by: Pick<Correcting, "editor" | "now">,
+  isAnnounced: boolean,
+): void {
+  const recording = segments.length === 0 ? null : completedRecording(writer, recordingId);
+  if (recording === null) return;
+  const { rows, before, draft } = draftOf(writer, recording);
+  let size = before.size ?? rows.size();
+  for (const respelled of segments) {
+    // Its segments have ids in the order of their indexes.
+    const segment = rows.find((before.firstSegment ?? 0) + respelled.index);
+    if (segment === null) continue;
+    const growth = sizeOf([{ ...segment, ...respelled }]) - sizeOf([segment]);
+    // The recognized words stay where the transcript would be too long.
+    if (growth > 0 && size + growth > MAX_TRANSCRIPT_BYTES) continue;
+    size += growth;
+    draft.respell(segment, respelled);
+  }
+  draft.finish();
+  const correction = { action: "respell" } as const;
+  const author = REPLACEMENTS_AUTHOR;
+  if (draft.changes.length > 0)
+    storeDraft(writer, recording, draft, {
+      correction,
+      by: { ...by, author, sequence: 0 },
+      next: null,
+      before,
+      isAnnounced,
+    });
+  else if (recording.revision === 0) rows.removeAll();
 }

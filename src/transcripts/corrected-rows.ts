@@ -50,6 +50,9 @@ export class CorrectedRows {
   readonly #writer: Writer;
   readonly #recordingId: string;
   readonly #isOfRecording: SQL;
+  /** Statements that run for thousands of segments, prepared when they are needed. */
+  #found: ReturnType<typeof prepareFind> | null = null;
+  #updated: ReturnType<typeof prepareUpdate> | null = null;
 
   constructor(writer: Writer, recordingId: string) {
     this.#writer = writer;
@@ -67,8 +70,14 @@ export class CorrectedRows {
     );
   }
 
+  /** Removes all segments, which are still as recognized. */
+  removeAll(): void {
+    this.#writer.delete(correctedSegments).where(this.#isOfRecording).run();
+  }
+
   find(id: number): PlacedSegment | null {
-    return this.#placed(eq(correctedSegments.id, id)).get() ?? null;
+    this.#found ??= prepareFind(this.#writer, this.#isOfRecording);
+    return this.#found.get({ id }) ?? null;
   }
 
   all(): CorrectedSegment[] {
@@ -146,12 +155,9 @@ export class CorrectedRows {
   }
 
   /** Replaces the content of a segment. */
-  update({ id, ...values }: CorrectedSegment, revision: number): void {
-    this.#writer
-      .update(correctedSegments)
-      .set({ ...values, revision })
-      .where(this.#isOneOf([id]))
-      .run();
+  update(segment: CorrectedSegment, revision: number): void {
+    this.#updated ??= prepareUpdate(this.#writer, this.#isOfRecording);
+    this.#updated.run({ ...segment, revision });
   }
 
   remove(id: number): void {
@@ -169,7 +175,7 @@ export class CorrectedRows {
 
   /** Replaces all segments, in some tenths of a second for 20,000. The search index receives them later, in batches. */
   replaceAll(segments: readonly CorrectedSegment[], revision: number): void {
-    this.#writer.delete(correctedSegments).where(this.#isOfRecording).run();
+    this.removeAll();
     const insert = this.#writer
       .insert(correctedSegments)
       .values({ recordingId: this.#recordingId, revision, id: sql.placeholder("id"), ...segmentPlaceholders })
@@ -206,6 +212,31 @@ export class CorrectedRows {
       .where(and(this.#isOfRecording, condition))
       .orderBy(...order);
   }
+}
+
+function prepareFind(writer: Writer, isOfRecording: SQL) {
+  return writer
+    .select({ ...columns, index: correctedSegments.index, revision: correctedSegments.revision })
+    .from(correctedSegments)
+    .where(and(isOfRecording, eq(correctedSegments.id, sql.placeholder("id"))))
+    .prepare();
+}
+
+function prepareUpdate(writer: Writer, isOfRecording: SQL) {
+  const given = (name: keyof PlacedSegment) => sql`${sql.placeholder(name)}`;
+  return writer
+    .update(correctedSegments)
+    .set({
+      startMilliseconds: given("startMilliseconds"),
+      endMilliseconds: given("endMilliseconds"),
+      speaker: given("speaker"),
+      text: given("text"),
+      words: given("words"),
+      isSpeakerUncertain: given("isSpeakerUncertain"),
+      revision: given("revision"),
+    })
+    .where(and(isOfRecording, eq(correctedSegments.id, sql.placeholder("id"))))
+    .prepare();
 }
 
 function batches(ids: readonly number[]): number[][] {

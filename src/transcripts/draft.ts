@@ -81,6 +81,11 @@ export class Draft {
     else this.#update(segment, { ...segment, text: cleaned, words: packed(retimeWords(timed(segment), cleaned)) });
   }
 
+  /** Replaces the text of a segment and its words, which are the text together. */
+  respell(segment: PlacedSegment, { text, words }: Pick<CorrectedSegment, "text" | "words">): void {
+    this.#update(segment, { ...segment, text, words });
+  }
+
   /** Splits a segment. @throws {CorrectionError} `nothing_to_split`, `too_many_segments` */
   split(segment: PlacedSegment, character: number): void {
     const halves = splitAt(timed(segment), character);

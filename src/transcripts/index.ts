@@ -1,4 +1,4 @@
-export { applyRerun } from "./correct.ts";
+export { applyRerun, applyRespelling } from "./correct.ts";
 export { recognizedSegments } from "./corrected-rows.ts";
 export {
   type Corrected,
@@ -14,6 +14,12 @@ export {
 } from "./correction.ts";
 export type { Comparison, EarlierState } from "./earlier-states.ts";
 export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
+export {
+  REPLACEMENTS_AUTHOR,
+  type RespelledSegment,
+  respellSegment,
+  type TextReplacement,
+} from "./respelling.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
 export { type RecordingText, Transcript } from "./transcript.ts";

@@ -153,8 +153,8 @@ export function sentBefore(writer: Writer, recordingId: string, by: Correcting):
 /** A revision that is stored. */
 export interface NewRevision {
   readonly draft: Draft;
-  /** The correction of a person, or the rerun that a person started. */
-  readonly correction: Correction | Edit | { readonly action: "process" };
+  /** The correction of a person, the rerun that a person started, or the replacements of the account. */
+  readonly correction: Correction | Edit | { readonly action: "process" | "respell" };
   readonly by: Omit<Correcting, "seen">;
   readonly reorders: boolean;
   readonly next: Corrected["next"];

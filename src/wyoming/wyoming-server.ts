@@ -1,9 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { type AddressWithPort, formatAddressWithPort, parseAddressWithPort } from "../addresses/index.ts";
 import type { WyomingMetrics } from "../telemetry/index.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 import { Connection, type ConnectionServices, type TimeLimits } from "./connection.ts";
-import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
 import { encodeEvent } from "./outgoing-events.ts";
+
+/** Parses the address to listen on. @throws {Error} that says what is valid */
+export function parseListenAddress(text: string): AddressWithPort {
+  return parseAddressWithPort(text, "127.0.0.1:10300, 0.0.0.0:10300 or [::]:10300");
+}
 
 export interface WyomingOptions
   extends Omit<ConnectionServices, "times" | "metrics">,
@@ -34,7 +39,7 @@ export class WyomingServer {
   }
 
   /** Starts to listen. @returns the address with its port @throws {Error} if the address can't be used */
-  async listen({ host, port }: ListenAddress): Promise<string> {
+  async listen({ host, port }: AddressWithPort): Promise<string> {
     const listening = Promise.withResolvers<void>();
     this.#server.once("error", listening.reject);
     this.#server.listen({ host, port }, listening.resolve);
@@ -43,7 +48,7 @@ export class WyomingServer {
     // For example that no connection can be accepted, because too many files are open.
     this.#server.on("error", (err) => this.#options.log.error({ event: "wyoming.accept_failed", err }));
     const bound = this.#server.address();
-    return formatListenAddress({ host, port: typeof bound === "object" && bound !== null ? bound.port : port });
+    return formatAddressWithPort({ host, port: typeof bound === "object" && bound !== null ? bound.port : port });
   }
 
   /** Accepts no more connections, and ends those that are open. */

@@ -173,6 +173,8 @@ describe("a manipulated backup", () => {
     ["a recording's model that is a relative path", parts("model", "'../../shadow'", 1), "recording_models.model"],
     ["a model of less than one part", parts("model", "'whisper-base'", -1), "recording_models.parts"],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
+    ["a retention that is no time", "UPDATE accounts SET audio_days = 9e15", "accounts.audio_days"],
+    ["a retention before the end", "UPDATE accounts SET completed_days = -1", "accounts.completed_days"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     ["a limit that there is not", `UPDATE accounts SET limits = '{"all":1}'`, "accounts.limits"],
     ["a limit below zero", `UPDATE accounts SET limits = '{"creates_per_day":-1}'`, "accounts.limits"],
@@ -271,6 +273,17 @@ describe("a manipulated backup", () => {
     ["a user's id that is no id", user({ id: "1" }), "users.id"],
     ["a user who was created at no time", user({ createdAt: "9e18" }), "users.created_at"],
     ["a user with an endless name", user({ name: "x".repeat(201) }), "users.name"],
+    [
+      "an audit entry after which no number is exact",
+      "INSERT INTO audit_log VALUES (9007199254740993, 0, 'a', 'b', 'c', '{}')",
+      "audit_log.id",
+    ],
+    [
+      "a replacement that is too long",
+      `INSERT INTO replacements VALUES ('${good}', '${account}', 'a', printf('%0201d', 0), 0, 0, 'a')`,
+      "replacements.target",
+    ],
+    ["a position before the audit log", "INSERT INTO audit_forwarding VALUES (1, -1)", "audit_forwarding.position"],
     ["a webhook whose address is a file", webhook("url", "'file:///etc/passwd'"), "webhooks.url"],
     ["a webhook with an event that does not exist", webhook("events", `'["ping"]'`), "webhooks.events"],
     ["a webhook with a short secret", webhook("secret", "'whsec_AA=='"), "webhooks.secret"],
@@ -311,6 +324,18 @@ describe("a manipulated backup", () => {
       ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
       ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`);
     expect(scene.restore()).toContain("replaced-mine-");
+  });
+
+  test("does not keep later entries of the audit log from their receiver", () => {
+    const entry = (id: number) => `INSERT INTO audit_log VALUES (${id}, 0, 'a', 'b', 'c', '{}')`;
+    for (const [position, expected] of [
+      [1_000_000, 7],
+      [3, 3],
+    ] as const) {
+      using scene = new Scene(`${entry(3)}; ${entry(7)}; INSERT INTO audit_forwarding VALUES (1, ${position})`);
+      scene.restore();
+      expect(scene.read("SELECT position FROM audit_forwarding")).toEqual([{ position: expected }]);
+    }
   });
 
   test("keeps webhooks and not their events, which receivers have had since", () => {

@@ -82,6 +82,25 @@ describe("the commands for accounts, workspaces and keys, with a running server,
     expect(stdout).toMatch(/requests_per_minute +default\n/);
   });
 
+  test("set the retention of an account, shorter or longer than that of the settings, and reset it", async () => {
+    const retention = async (...options: string[]) =>
+      (await commands.json(shapes.account, "accounts", "retention", "acme", ...options)).retention;
+    expect(await retention()).toEqual({ audio_days: null, completed_days: null });
+    expect((await commands.run("accounts", "retention", "acme")).stdout).toBe(
+      "audio: 7 days (settings)\nrecordings and transcripts: kept (settings)\n",
+    );
+    expect(await retention("--audio-days", "0")).toEqual({ audio_days: 0, completed_days: null });
+    expect(await retention("--completed-days", "30")).toEqual({ audio_days: 0, completed_days: 30 });
+    expect((await commands.run("accounts", "retention", "acme", "--audio-days", "1")).stdout).toBe(
+      "audio: 1 day (account)\nrecordings and transcripts: 30 days (account)\n" +
+        "the server applies this within an hour, also to recordings that have ended before\n",
+    );
+    const reset = ["--audio-days", "default", "--completed-days", "default"];
+    expect(await retention(...reset)).toEqual({ audio_days: null, completed_days: null });
+    const entries = await commands.json(Type.Array(shapes.auditEntry), "audit", "--limit", "1");
+    expect(entries).toMatchObject([{ action: "accounts.change", details: { audioDays: null, completedDays: null } }]);
+  });
+
   test("create a key with a workspace, scopes and an expiry, and delete only unused workspaces", async () => {
     const workspace = await commands.json(shapes.workspace, "workspaces", "create", "sales", "--account", "acme");
     expect(await commands.json(Type.Array(shapes.workspace), "workspaces", "list", "--account", "acme")).toEqual([
@@ -143,7 +162,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
       "keys.create",
       ...Array<string>(changes.length).fill("accounts.change"),
       // One entry for each call that changed something.
-      ...Array<string>(3).fill("accounts.change"),
+      ...Array<string>(3 + 4).fill("accounts.change"),
       "workspaces.create",
       "keys.create",
       "keys.revoke",

@@ -22,6 +22,7 @@ export const shapes = {
     subscribed_until: maybe(instant),
     priority: Type.Integer(),
     limits: Type.Record(Type.String(), Type.Integer()),
+    retention: shape({ audio_days: maybe(Type.Integer()), completed_days: maybe(Type.Integer()) }),
     vocabulary: maybe(Type.String()),
     voices: Type.Boolean(),
     created_at: instant,

@@ -234,9 +234,14 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--audio-minutes-per-day": limits,
       "--creates-per-day": limits,
       "--creates-per-hour": limits,
+      "--live-sessions-per-account": limits,
       "--recordings-per-account": limits,
       "--requests-per-minute": limits,
     },
+  },
+  "accounts retention": {
+    valid: ["acme"],
+    values: { "--audio-days": [...limits, "36501", "7d"], "--completed-days": [...limits, "36501", "forever"] },
   },
   "accounts vocabulary": {
     valid: ["acme"],
@@ -287,6 +292,13 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   "keys list": { valid: [] },
   "keys rotate": { valid: [id], values: { "--overlap": ["", "7x", "-1d", "soon", "24", "2026-12-31", "999999999d"] } },
   "keys revoke": { valid: [id] },
+  "replacements add": {
+    valid: ["jon", "John", "--account", "acme"],
+    values: { words: ["", "…", "+1", "x".repeat(101)], text: ["", "\u200b", "x".repeat(201)] },
+  },
+  "replacements list": { valid: ["--account", "acme"] },
+  "replacements remove": { valid: [id] },
+  "replacements import": { valid: ["list.txt", "--account", "acme"], values: { file: [""] } },
   "webhooks add": {
     valid: ["https://app.example.org/hook", "--account", "acme"],
     values: {

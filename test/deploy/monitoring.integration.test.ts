@@ -220,6 +220,8 @@ describe("the alerts", () => {
       90,
       ["TranscribeCertificateEnds"],
     ],
+    ["an audit entry waits", { transcribe_audit_oldest_pending_seconds: "60+60x60" }, 30, ["TranscribeAuditWaits"]],
+    ["the audit log is forwarded", { transcribe_audit_oldest_pending_seconds: "5x60" }, 30, []],
     ["the broker of a fleet is away", { transcribe_fleet_broker_connected: "0x60" }, 30, ["TranscribeFleetBrokerDown"]],
     [
       "the network of a fleet is slow",

@@ -30,6 +30,7 @@ describe.if(ready)("the CLI next to a running server", () => {
       name: "desk",
       standing: "active",
       subscribed_until: null,
+      retention: { audio_days: null, completed_days: null },
       vocabulary: null,
       voices: false,
       priority: 0,

@@ -70,6 +70,8 @@ export class FolderBench implements Disposable {
   time = Date.now();
   /** Bytes that are free on the server's disk; null: as many as there are. */
   freeBytes: number | null = null;
+  /** Whether reads of transcripts are recorded. A test may switch it on. */
+  auditsReads = false;
   /** Called before each part of a file is read. */
   onProgress: () => void = () => {};
   /** The services of visits. A test may replace some. */
@@ -94,7 +96,10 @@ export class FolderBench implements Disposable {
     dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
     this.usage = new Usage(store);
     const { usage } = this;
-    this.library = new Library({ store, recordings, dataDirectory, usage, now });
+    this.library = new Library({
+      ...{ store, recordings, dataDirectory, usage, now },
+      auditsReads: () => this.auditsReads,
+    });
     const { library } = this;
     const statfs = (path: string) => {
       const disk = statfsSync(path);

@@ -52,6 +52,23 @@ describe("a watched folder", () => {
     expect(bench.folder).toMatchObject({ done: 2, failed: 0 });
   });
 
+  test("is in the audit log with each result that it got, if reads are recorded", async () => {
+    using bench = await FolderBench.create();
+    bench.auditsReads = true;
+    bench.put("talk.mp3", "audio one");
+    await bench.finish();
+    const entries = bench.store.select().from(tables.auditLog).all();
+    const reads = entries.filter(({ action }) => action.startsWith("transcripts."));
+    expect(reads.map(({ actor, action, details }) => [actor, action, JSON.parse(details)])).toEqual(
+      ["srt", "json"].map((format) => [
+        `folder:${bench.folder.id}`,
+        "transcripts.export",
+        expect.objectContaining({ surface: "folder", format }),
+      ]),
+    );
+    expect(JSON.stringify(reads)).not.toContain("talk");
+  });
+
   test("leaves a file that is still written, and transcribes all of it", async () => {
     using slow = await FolderBench.create();
     for (let part = 1; part <= 5; part++) {

@@ -430,6 +430,11 @@ const table: readonly Row[] = [
   ["GET /console/data/accounts/:id/voices", 256 * 1024, data(() => `/accounts/${client.accountId}/voices`)],
   ["GET /console/data/accounts/:id/webhooks", 256 * 1024, data(() => `/accounts/${client.accountId}/webhooks`)],
   [
+    "PUT /console/data/accounts/:id/retention",
+    8 * 1024,
+    send("PUT", () => [`/accounts/${client.accountId}/retention`, { audio_days: 36_500, completed_days: 36_500 }]),
+  ],
+  [
     "POST /console/data/accounts/:id/webhooks",
     256 * 1024,
     send("POST", () => [
@@ -437,6 +442,20 @@ const table: readonly Row[] = [
       { url: "https://", events: ["recording.completed"] },
     ]),
   ],
+  [
+    "GET /console/data/accounts/:id/replacements",
+    MAX_PAGE_BYTES,
+    data(() => `/accounts/${client.accountId}/replacements`),
+  ],
+  [
+    "POST /console/data/accounts/:id/replacements",
+    MAX_PAGE_BYTES,
+    send("POST", () => [
+      `/accounts/${client.accountId}/replacements`,
+      { words: "人".repeat(100), text: "人".repeat(200), match_case: true },
+    ]),
+  ],
+  ["DELETE /console/data/replacements/:id", MAX_PAGE_BYTES, () => operator.send("DELETE", "/replacements/none")],
   ["POST /console/data/webhooks/:id/tests", 256 * 1024, send("POST", () => ["/webhooks/none/tests", {}])],
   ["POST /console/data/webhooks/:id/secrets", 256 * 1024, send("POST", () => ["/webhooks/none/secrets", {}])],
   ["PUT /console/data/webhooks/:id", 256 * 1024, send("PUT", () => ["/webhooks/none", { paused: true }])],

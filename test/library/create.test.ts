@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import { openDatabase } from "../../src/database/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
 import { applyRetention, Library } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
@@ -13,6 +13,7 @@ import { Usage } from "../../src/usage/index.ts";
 describe("a recording that is created", () => {
   let parent: ReturnType<typeof temporaryDirectory>;
   let directory: DataDirectory;
+  let store: Store;
   let recordings: Recordings;
   let library: Library;
   let accountId: string;
@@ -22,7 +23,7 @@ describe("a recording that is created", () => {
   beforeEach(() => {
     parent = temporaryDirectory();
     directory = new DataDirectory(join(parent.path, "data"));
-    const store = openDatabase(":memory:");
+    store = openDatabase(":memory:");
     recordings = new Recordings(store, Date.now);
     library = new Library({ store, recordings, dataDirectory: directory, usage: new Usage(store), now: Date.now });
     accountId = createAccount(store, "acme", { actor: "operator", now: Date.now() }).id;
@@ -44,7 +45,7 @@ describe("a recording that is created", () => {
   };
   const retention = () =>
     applyRetention(
-      { recordings, dataDirectory: directory, settled: () => library.settled() },
+      { store, recordings, dataDirectory: directory, settled: () => library.settled() },
       { audioDays: 7, completedDays: 0 },
       Date.now(),
     );

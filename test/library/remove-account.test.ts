@@ -6,6 +6,7 @@ import { openDatabase } from "../../src/database/index.ts";
 import { createKey } from "../../src/keys/index.ts";
 import { removeAccount } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
+import { addReplacement } from "../../src/replacements/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
@@ -27,6 +28,7 @@ test("an account larger than one batch is deleted completely, its keys first, an
     const account = createAccount(store, name, by);
     createKey(store, account, { name: "key" }, by);
     addWebhook(store, account, { url: "https://app.example.org/", events: recordingEvents }, by);
+    addReplacement(store, account, { source: "jon", target: "John", matchesCase: false }, by);
     for (let index = 0; index < 101; index++) {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
       usage.admit(account.id, id, 1e9, by.now);
@@ -40,7 +42,7 @@ test("an account larger than one batch is deleted completely, its keys first, an
   if (first === undefined || second === undefined) throw new Error("an account was not made");
   const tableNames = [
     ...["api_keys", "recordings", "segments", "audio_usage", "creates", "accounts"],
-    ...["webhooks", "webhook_deliveries"],
+    ...["webhooks", "webhook_deliveries", "replacements"],
   ];
   const rows = () =>
     Object.fromEntries(

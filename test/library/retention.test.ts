@@ -57,7 +57,7 @@ describe("retention", () => {
   };
 
   const apply = (audioDays: number, completedDays: number) =>
-    applyRetention({ recordings, dataDirectory: directory }, { audioDays, completedDays }, now);
+    applyRetention({ store, recordings, dataDirectory: directory }, { audioDays, completedDays }, now);
   const hasAudio = (id: string) => existsSync(directory.localAudio.pathOf(id));
   const hasRecord = (id: string) => recordings.get(id) !== null;
   const remaining = (ids: Record<string, string>, isThere: (id: string) => boolean) =>
@@ -123,8 +123,10 @@ describe("retention", () => {
     const stay = async (at: number, audioDays: number, completedDays: number) => {
       now = at;
       // A server that starts at that time does the same.
-      const restarted = open();
-      await applyRetention({ recordings: restarted, dataDirectory: directory }, { audioDays, completedDays }, now);
+      const restartedStore = openDatabase(directory.databasePath);
+      const restarted = new Recordings(restartedStore, () => now);
+      const services = { store: restartedStore, recordings: restarted, dataDirectory: directory };
+      await applyRetention(services, { audioDays, completedDays }, now);
       return [free, held].map((id) => [hasAudio(id), restarted.get(id) !== null]);
     };
     const all = [true, true];
@@ -137,6 +139,45 @@ describe("retention", () => {
       [false, false],
       [false, false],
     ]);
+  });
+
+  /** Gives an account its own days. */
+  const keepFor = (id: string, audioDays: number | null, completedDays: number | null) =>
+    store.update(tables.accounts).set({ audioDays, completedDays }).where(eq(tables.accounts.id, id)).run();
+
+  test("follows the account, shorter or longer than the settings, and never removes what is held", async () => {
+    const own = enterAll();
+    const first = accountId;
+    now -= 10 * day;
+    accountId = createAccount(store, "other", { actor: "operator", now }).id;
+    const others = enterAll();
+    // Both have ended ten days ago.
+    keepFor(first, 5, 6);
+    await apply(100, 200);
+    expect(remaining(own, hasAudio)).toEqual(["waiting", "running", "held", "fresh"]);
+    expect(remaining(own, hasRecord)).toEqual(["waiting", "running", "held", "fresh"]);
+    expect([remaining(others, hasAudio), remaining(others, hasRecord)]).toEqual([
+      Object.keys(others),
+      Object.keys(others),
+    ]);
+    // Now the account keeps its recordings for longer than the settings.
+    keepFor(accountId, 11, 0);
+    await apply(1, 1);
+    expect([remaining(others, hasAudio), remaining(others, hasRecord)]).toEqual([
+      Object.keys(others),
+      Object.keys(others),
+    ]);
+    keepFor(accountId, null, null);
+    await apply(1, 1);
+    expect(remaining(others, hasRecord)).toEqual(["waiting", "running", "held", "fresh"]);
+  });
+
+  test("of an account may remove the audio at once and keep the transcripts", async () => {
+    const ids = enterAll();
+    keepFor(accountId, 0, 0);
+    await apply(7, 1);
+    expect(remaining(ids, hasAudio)).toEqual(["waiting", "running", "held"]);
+    expect(remaining(ids, hasRecord)).toEqual(Object.keys(ids));
   });
 
   test("counts from the end of a recording, whatever changes it later", async () => {

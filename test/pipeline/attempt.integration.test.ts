@@ -57,6 +57,20 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     expect(text).toMatch(/language="de"\} 1/);
   });
 
+  test.each([true, false])("removes the audio at its end only if its account keeps none: %p", async (dropsAudio) => {
+    const { services, accountId, dataDirectory, recordings } = pipeline;
+    const id = pipeline.create();
+    await Bun.write(dataDirectory.localAudio.pathOf(id), "audio");
+    const work = async () => {
+      recordings.claim(id);
+      recordings.describe(id, { durationSeconds: 1, language: "de" });
+      recordings.complete(id, []);
+      return null;
+    };
+    await attempt({ ...services, dropsAudio: (of) => dropsAudio && of === accountId }, id, never, work);
+    expect(await dataDirectory.audio.has(id)).toBe(!dropsAudio);
+  });
+
   test("at a link fails without contacting a host after links were turned off", async () => {
     let requests = 0;
     using host = Bun.serve({

@@ -31,16 +31,26 @@ export function makeCertificate(folder: string, name: string, host = `${name}.te
   return readCertificate(certificatePath, keyPath);
 }
 
-/** Makes a certificate for `NAME.test` that an authority signs. */
-export function makeSignedCertificate(folder: string, name: string, authority: TestCertificate): TestCertificate {
+/**
+ * Makes a certificate that an authority signs.
+ * @param names what it is for, as in `subjectAltName`; none by default, so that no host matches it
+ */
+export function makeSignedCertificate(
+  folder: string,
+  name: string,
+  authority: TestCertificate,
+  names?: string,
+): TestCertificate {
   const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   const request = join(folder, `${name}.csr`);
   runOpenssl(
     ...["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${name}.test`],
     ...["-keyout", keyPath, "-out", request],
+    ...(names === undefined ? [] : ["-addext", `subjectAltName=${names}`]),
   );
   runOpenssl(
-    ...["x509", "-req", "-in", request, "-days", "20", "-out", certificatePath],
+    ...(names === undefined ? ["x509"] : ["x509", "-copy_extensions", "copyall"]),
+    ...["-req", "-in", request, "-days", "20", "-out", certificatePath],
     ...["-CA", authority.certificatePath, "-CAkey", authority.keyPath, "-CAcreateserial"],
   );
   return readCertificate(certificatePath, keyPath);

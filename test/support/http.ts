@@ -108,6 +108,8 @@ export class ApiServer implements Disposable {
     ...{ openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false },
     ...{ asr: true, asr_key_account: "", asr_networks: [] },
   };
+  /** Whether reads of transcripts are recorded. A test may switch it on. */
+  auditsReads = false;
   /** The live sessions, which do what a test says. */
   readonly live = new ScriptedSessions();
   /** Aborted by a test when the server stops. */
@@ -317,7 +319,8 @@ export class ApiServer implements Disposable {
     const isDeleted = (id: string) => recordings.get(id) === null;
     const exports = new ExportAnswers({ isDeleted, maker: new ExportMaker({ dataDirectory, diskSpace }), now });
     const endExports = () => exports.removeDeleted();
-    const library = new Library({ store, recordings, dataDirectory, usage, endExports, now });
+    const auditsReads = () => this.auditsReads;
+    const library = new Library({ store, recordings, dataDirectory, usage, endExports, auditsReads, now });
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const events = new RecordingEvents(store, log);
     this.events = events;

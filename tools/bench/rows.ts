@@ -131,7 +131,7 @@ async function retain(root: string): Promise<Pick<Figures, "retention" | "retent
     const directory = new DataDirectory(root);
     const now = Date.now();
     const tick = (days: number) =>
-      applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: days }, now);
+      applyRetention({ store, recordings, dataDirectory: directory }, { audioDays: 7, completedDays: days }, now);
     const numberOf = (what: string) =>
       store.$client.query<{ n: number }, []>(`SELECT ${what} AS n FROM recordings`).get()?.n ?? 0;
     const retention = await medianTime(WRITES, () => tick(10_000));

@@ -12,7 +12,13 @@ import {
   setVocabulary,
 } from "../../accounts/index.ts";
 import { values } from "../../database/index.ts";
-import { removeAccount } from "../../library/index.ts";
+import {
+  MAX_RETENTION_DAYS,
+  type Retention,
+  removeAccount,
+  retentionOf,
+  serverRetention,
+} from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
@@ -33,7 +39,7 @@ interface ChangeOptions extends JsonOption {
   readonly priority?: number;
 }
 
-/** transcribe accounts create|list|set|limits|vocabulary|delete */
+/** transcribe accounts create|list|set|limits|retention|vocabulary|delete */
 export function accountsCommand(): Command {
   return new Command("accounts")
     .description("Manage the accounts that may use the API.")
@@ -41,6 +47,7 @@ export function accountsCommand(): Command {
     .addCommand(listCommand())
     .addCommand(setCommand())
     .addCommand(limitsCommand())
+    .addCommand(retentionCommand())
     .addCommand(vocabularyCommand())
     .addCommand(deleteCommand());
 }
@@ -134,6 +141,53 @@ function limitsCommand(): Command {
         table(limitNames, { LIMIT: (limit) => limit, VALUE: (limit) => String(limits[limit] ?? "default") }, ""),
       );
     });
+}
+
+interface RetentionOptions extends JsonOption {
+  readonly audioDays?: number | "default";
+  readonly completedDays?: number | "default";
+}
+
+function retentionCommand(): Command {
+  const description =
+    "Show or set an account's own retention, which overrides the settings. The server applies it within an hour.";
+  return settingsCommand("retention", description)
+    .argument("<account>", "its name or id", checkedBy(checkName))
+    .option(
+      "--audio-days <days|default>",
+      "days for which the audio is kept; 0 removes it at once (retention.audio_days)",
+      retentionDays,
+    )
+    .option(
+      "--completed-days <days|default>",
+      "days after which recordings are deleted with their transcripts; 0 keeps them (retention.completed_days)",
+      retentionDays,
+    )
+    .action((name: string, { audioDays, completedDays, ...options }: RetentionOptions, command: Command) => {
+      const settings = dataSettingsOf(command);
+      const store = openStoreIn(new DataDirectory(settings.storage.data_dir));
+      const account = requireAccount(store, name);
+      const days = (value: number | "default") => (value === "default" ? null : value);
+      const changes = {
+        ...(audioDays === undefined ? {} : { audioDays: days(audioDays) }),
+        ...(completedDays === undefined ? {} : { completedDays: days(completedDays) }),
+      };
+      const isChange = Object.keys(changes).length > 0;
+      const current = isChange ? changeAccount(store, account, auditor(), changes) : account;
+      print(options, accountJson(current), () => retentionText(current, serverRetention(settings.retention), isChange));
+    });
+}
+
+/** Describes how long the recordings of an account are kept, and where each number of days comes from. */
+function retentionText(account: Account, server: Retention, isChanged: boolean): string {
+  const { audioDays, completedDays } = retentionOf(account, server);
+  const from = (own: number | null) => (own === null ? "settings" : "account");
+  const lines = [
+    `audio: ${audioDays === 0 ? "removed at once" : count(audioDays, "day")} (${from(account.audioDays)})`,
+    `recordings and transcripts: ${completedDays === 0 ? "kept" : count(completedDays, "day")} (${from(account.completedDays)})`,
+    ...(isChanged ? ["the server applies this within an hour, also to recordings that have ended before"] : []),
+  ];
+  return lines.join("\n");
 }
 
 /** Largest file of a vocabulary, larger than any vocabulary. */
@@ -241,6 +295,13 @@ function limitValue(text: string): number | "default" {
   return Number(text);
 }
 
+/** Parses a number of days, or "default" for that of the settings. */
+function retentionDays(text: string): number | "default" {
+  if (text === "default") return text;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_RETENTION_DAYS) return Number(text);
+  throw new InvalidArgumentError(`It takes a whole number of days up to ${MAX_RETENTION_DAYS}, or default.`);
+}
+
 /** Converts an account to the format that commands print with --json. */
 function accountJson(account: Account) {
   return {
@@ -250,6 +311,7 @@ function accountJson(account: Account) {
     subscribed_until: optionalDate(account.subscribedUntil),
     priority: account.priority,
     limits: parseAccountLimits(account.limits),
+    retention: { audio_days: account.audioDays, completed_days: account.completedDays },
     vocabulary: account.vocabulary,
     voices: account.voices,
     created_at: date(account.createdAt),

@@ -30,7 +30,7 @@ export function auditor(): Auditor {
 export function auditCommand(): Command {
   return settingsCommand(
     "audit",
-    "List the changes that were made by commands and in the console, and live sessions, with author and time, newest first.",
+    "List the changes that were made by commands and in the console, live sessions, and reads of transcripts if they are recorded, with author and time, newest first.",
   )
     .option("--limit <number>", "maximum number of entries", positiveNumber, 50)
     .action((options: JsonOption & { limit: number }, command: Command) => {

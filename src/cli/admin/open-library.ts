@@ -46,7 +46,7 @@ function refusalText(id: string, refusal: Refusal): string {
 }
 
 const rerunTexts: Readonly<Record<RerunRefusal, string>> = {
-  no_audio: "its audio is no longer stored (retention.audio_days)",
+  no_audio: "its audio is no longer stored (retention.audio_days, or the account's own: transcribe accounts retention)",
   already_open: "it is being processed again; cancel that first: transcribe recordings cancel ID",
   no_place: "its account has as many queued and processing recordings as it may have; wait until one has finished",
 };

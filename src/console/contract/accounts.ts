@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { values } from "../../database/index.ts";
 import { scopes } from "../../keys/index.ts";
+import { MAX_RETENTION_DAYS } from "../../library/index.ts";
 import type { Routes } from "./route.ts";
 import { countSchema, cursorSchema, limitSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
 
@@ -24,6 +25,20 @@ export type Key = Static<typeof keySchema>;
 
 const usageSchema = Type.Object({ used: Type.Number({ minimum: 0 }), limit: countSchema });
 
+const daysSchema = Type.Integer({ minimum: 0, maximum: MAX_RETENTION_DAYS });
+/** Days of an account's own retention; null for those of the settings. */
+const ownRetentionSchema = Type.Object(
+  { audio_days: nullable(daysSchema), completed_days: nullable(daysSchema) },
+  { additionalProperties: false },
+);
+
+export const retentionSchema = Type.Object({
+  own: ownRetentionSchema,
+  /** Days of the settings, for accounts without their own. */
+  server: Type.Object({ audio_days: daysSchema, completed_days: daysSchema }),
+});
+export type Retention = Static<typeof retentionSchema>;
+
 const accountSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -40,10 +55,13 @@ const accountSchema = Type.Object({
     creates_per_day: usageSchema,
   }),
   requests_per_minute: countSchema,
+  retention: retentionSchema,
   /** Oldest first; at most 1,000. */
   workspaces: Type.Array(namedSchema),
   /** Number of voices that the account remembers; null if it does not remember voices. */
   voices: nullable(countSchema),
+  /** Number of words that its transcripts always write in one way. */
+  replacements: countSchema,
   /** Number of webhooks of the account. */
   webhooks: countSchema,
   /** Oldest first; at most 500. */
@@ -88,6 +106,13 @@ export const accountRoutes = {
     ),
     answer: createdKeySchema,
     status: 201,
+  },
+  /** Sets the account's own retention, which the server applies within an hour. */
+  setRetention: {
+    at: "PUT /accounts/:id/retention",
+    access: "operator",
+    body: ownRetentionSchema,
+    answer: retentionSchema,
   },
   /** Returns the revoked key. */
   revokeKey: { at: "DELETE /keys/:id", access: "operator", answer: keySchema },

@@ -11,6 +11,7 @@ import { overviewRoutes } from "./overview.ts";
 import { playbackRoutes } from "./playback.ts";
 import { processingRoutes } from "./processing.ts";
 import { recordingRoutes } from "./recordings.ts";
+import { replacementRoutes } from "./replacements.ts";
 import type { AnswerOf, RequestOf } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
 import { transcriptRoutes } from "./transcript.ts";
@@ -24,6 +25,7 @@ export * from "./overview.ts";
 export * from "./playback.ts";
 export * from "./processing.ts";
 export * from "./recordings.ts";
+export * from "./replacements.ts";
 export * from "./route.ts";
 export * from "./session.ts";
 export * from "./shared.ts";
@@ -44,6 +46,7 @@ export const routes = {
   ...liveRoutes,
   ...accountRoutes,
   ...webhookRoutes,
+  ...replacementRoutes,
 };
 export type RouteName = keyof typeof routes;
 /** All parts of a request to each route. */

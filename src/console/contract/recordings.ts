@@ -132,6 +132,8 @@ export const recordingSchema = Type.Composite([
     /** Export formats, with the file name for each. */
     exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
     playback_copy: playbackCopySchema,
+    /** When the audio is removed, and the recording is deleted; null: never, not yet known, or it is held. */
+    kept_until: Type.Object({ audio: nullable(timeSchema), recording: nullable(timeSchema) }),
     /** Its processing again, which is open or has failed; null for none. Its transcript stays as it is until then. */
     processed_again: nullable(
       Type.Composite([

@@ -16,6 +16,8 @@ export type Route =
   | { readonly screen: "accounts" }
   /** The voices of an account. */
   | { readonly screen: "voices"; readonly account: string }
+  /** The words that an account always writes in one way. */
+  | { readonly screen: "replacements"; readonly account: string }
   /** The webhooks of an account. */
   | { readonly screen: "webhooks"; readonly account: string }
   | { readonly screen: "recordings"; readonly filter: ListFilter }
@@ -43,7 +45,9 @@ export function routeOf(hash: string): Route {
     const filter = { status: text("status"), account: text("account"), workspace: text("workspace") };
     return { screen, filter: { ...filter, words: text("q") } };
   }
-  if (screen === "accounts" && id && (part === "voices" || part === "webhooks")) return { screen: part, account: id };
+  if (screen === "accounts" && id && (part === "voices" || part === "webhooks" || part === "replacements")) {
+    return { screen: part, account: id };
+  }
   return screen === "accounts" || screen === "live" ? { screen } : { screen: "overview" };
 }
 
@@ -52,7 +56,7 @@ export function addressOf(route: Route): string {
   if (route.screen === "overview") return "#/";
   if (route.screen === "accounts") return "#/accounts";
   if (route.screen === "live") return "#/live";
-  if (route.screen === "voices" || route.screen === "webhooks") {
+  if (route.screen === "voices" || route.screen === "webhooks" || route.screen === "replacements") {
     return `#/accounts/${encodeURIComponent(route.account)}/${route.screen}`;
   }
   if (route.screen === "recording") {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AccountsScreen } from "./accounts/accounts-screen.tsx";
+import { ReplacementsScreen } from "./accounts/replacements-screen.tsx";
 import { VoicesScreen } from "./accounts/voices-screen.tsx";
 import { WebhooksScreen } from "./accounts/webhooks-screen.tsx";
 import { LiveProvider, useLive } from "./live/live-provider.tsx";
@@ -120,7 +121,11 @@ function Navigation({ route }: { route: Route }) {
           route.screen === "live",
         )}
       {isOperator &&
-        link({ screen: "accounts" }, strings.accounts.name, ["accounts", "voices", "webhooks"].includes(route.screen))}
+        link(
+          { screen: "accounts" },
+          strings.accounts.name,
+          ["accounts", "voices", "webhooks", "replacements"].includes(route.screen),
+        )}
     </nav>
   );
 }
@@ -152,6 +157,8 @@ function Screen({ route }: { route: Route }) {
       return <AccountsScreen />;
     case "voices":
       return <VoicesScreen account={route.account} />;
+    case "replacements":
+      return <ReplacementsScreen account={route.account} />;
     case "webhooks":
       return <WebhooksScreen account={route.account} />;
     case "recordings":

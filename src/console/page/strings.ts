@@ -163,6 +163,8 @@ export const strings = {
     sidebar: "Speakers, export and more",
     queued: "Processing starts by itself. You can leave this page.",
     cause: "Logged cause:",
+    audioUntil: "Audio kept until",
+    keptUntil: "Deleted after",
     audioTrack: (track: { readonly number: number; readonly of: number }) =>
       `Audio track ${track.number} of ${track.of}`,
     models: (models: readonly { readonly model: string; readonly parts: number }[]) =>
@@ -310,6 +312,7 @@ export const strings = {
       redo: "Made again",
       restore: "Restored",
       process: "Processed again",
+      respell: "Replacements",
     },
     differences: (count: number) =>
       count === 0
@@ -371,6 +374,26 @@ export const strings = {
     confirmed: (name: string) => `The speaker is ${name}.`,
     reject: "Reject",
     rejected: (name: string) => `The speaker is not ${name}.`,
+  },
+  replacements: {
+    name: "Replacements",
+    title: (account: string) => `Replacements of ${account}`,
+    back: "Accounts and keys",
+    count: (count: number) =>
+      count === 0 ? "No replacements" : plural(count, { one: "# replacement", other: "# replacements" }),
+    means:
+      "These words are always written in one way, in transcripts that are made from now on. In a transcript, the revision before has the recognized words.",
+    none: "The transcripts of this account have the words as they are recognized.",
+    limit: (count: number, limit: number) => `${count} of ${limit}`,
+    add: "Add replacement",
+    addTitle: "New replacement",
+    words: "Words as they are recognized",
+    text: "Written as",
+    matchCase: "Only in exactly this case",
+    exactCase: "exact case",
+    added: "The replacement was added.",
+    remove: "Remove",
+    removed: "The replacement was removed.",
   },
   webhooks: {
     name: "Webhooks",
@@ -674,5 +697,24 @@ export const strings = {
     copied: "Copied",
     copyByHand: "The key is selected. Copy it with your keyboard.",
     done: "I have saved the key",
+    retention: {
+      name: "Retention",
+      title: (account: string) => `Retention of ${account}`,
+      means:
+        "Days that are left empty follow the settings. The server applies a change within an hour, also to recordings that have ended before. Held recordings are kept.",
+      fields: {
+        audio_days: "Days for which audio is kept (0: it is removed at once)",
+        completed_days: "Days after which recordings and transcripts are deleted (0: never)",
+      },
+      fromSettings: (days: number) => `${days} (settings)`,
+      save: "Save",
+      saved: "The retention is changed.",
+      summary: (audio: number, recordings: number) =>
+        `${audio === 0 ? "Audio is not kept" : plural(audio, { one: "Audio kept # day", other: "Audio kept # days" })}, ${
+          recordings === 0
+            ? "recordings kept"
+            : plural(recordings, { one: "recordings kept # day", other: "recordings kept # days" })
+        }`,
+    },
   },
 } as const;

@@ -19,6 +19,7 @@ import { pageRoutes } from "./routes/page.ts";
 import { playbackHandlers } from "./routes/playback.ts";
 import { processingHandlers } from "./routes/processing.ts";
 import { recordingHandlers } from "./routes/recordings.ts";
+import { replacementHandlers } from "./routes/replacements.ts";
 import { sessionHandlers } from "./routes/session.ts";
 import { transcriptHandlers } from "./routes/transcript.ts";
 import { voiceHandlers } from "./routes/voices.ts";
@@ -81,6 +82,7 @@ export function createConsole(services: ConsoleServices): Console {
     ...voiceHandlers(services, facts, voices),
     ...accountHandlers(services, voices),
     ...webhookHandlers(services),
+    ...replacementHandlers(services),
     ...liveHandlers(services, live, (error, request) => refuse(services, error, "UNKNOWN", request)),
   });
   const app = createRouter({

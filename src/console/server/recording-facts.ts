@@ -1,7 +1,8 @@
+import { getAccount } from "../../accounts/index.ts";
 import { timestamp } from "../../api-contract/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
 import { exportFileName, exportFormats } from "../../exports/index.ts";
-import type { Viewer } from "../../library/index.ts";
+import { retentionOf, serverRetention, type Viewer } from "../../library/index.ts";
 import { wasLive } from "../../live/index.ts";
 import type { PlaybackState } from "../../media/index.ts";
 import type { Outline } from "../../segments/index.ts";
@@ -22,6 +23,7 @@ const DOUBT_BELOW = 0.5;
  */
 const MAX_OUTLINES = 20;
 const MAX_PLACES = 1000;
+const DAY = 86_400_000;
 
 /** Collects what the page shows about one recording. */
 export class RecordingFacts {
@@ -81,10 +83,24 @@ export class RecordingFacts {
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
       playback_copy: playbackCopy,
+      kept_until: this.#keptUntil(recording),
       processed_again: rerun === null ? null : { ...this.#showRerun(viewer, rerun), place: place(rerun) },
       has_translation: isCompleted && recording.isTranslated,
       was_live: wasLive(store, recording.id),
       corrected: showCorrected(store, transcript, viewer),
+    };
+  }
+
+  #keptUntil({ accountId, endedAt, heldAt }: Recording): RecordingDetail["kept_until"] {
+    const { store, settings, now } = this.#services;
+    const account = getAccount(store, accountId);
+    if (account === null || endedAt === null || heldAt !== null) return { audio: null, recording: null };
+    const { audioDays, completedDays } = retentionOf(account, serverRetention(settings().retention));
+    const audio = endedAt + audioDays * DAY;
+    return {
+      // The time is over for audio that was removed, or that the next cleanup removes.
+      audio: audio > now() ? timestamp(audio) : null,
+      recording: completedDays === 0 ? null : timestamp(endedAt + completedDays * DAY),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Store } from "../../database/index.ts";
 import { contextOf } from "../../http/index.ts";
-import type { Operator, Person } from "../../library/index.ts";
+import type { Operator, Person, Reader } from "../../library/index.ts";
 import { accountIdsOf, actorOf } from "../../users/index.ts";
 import type { Access } from "../contract/index.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
@@ -58,6 +58,11 @@ export function roleOf({ user }: ConsoleSession) {
 
 /** A person who is signed in. */
 export type SignedIn = Operator | Person;
+
+/** Returns a person as the reader of transcripts in the console. */
+export function readerOf({ actor }: SignedIn): Reader {
+  return { actor, surface: "console" };
+}
 
 /** Returns the person who is signed in, with the accounts of this moment. */
 export function viewerOf(request: Request, store: Store): SignedIn {

@@ -52,7 +52,10 @@ export interface ConsoleServices {
   readonly searchIndexer: Pick<SearchIndexer, "add" | "isBusy">;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
-  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "live" | "console" | "oidc">;
+  readonly settings: () => Pick<
+    Settings,
+    "limits" | "queue" | "storage" | "fetch" | "live" | "console" | "oidc" | "retention"
+  >;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   /** The installed speech models. */

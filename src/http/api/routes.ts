@@ -30,7 +30,7 @@ import {
   readQuery,
   tagQuery,
 } from "../shared/query.ts";
-import { callerOf } from "../shared/request-context.ts";
+import { callerOf, readerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { addEditingRoutes, type EditingServices } from "./editing/routes.ts";
 import { addRecordingRoute, furtherOperations, openLiveSession, operations } from "./operations.ts";
@@ -76,13 +76,15 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     return new Response(null, { status: 204 });
   });
 
-  addRecordingRoute(api, library, operations.listSegments, ({ viewer, recording, query }) => {
+  addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
     const transcript = library.transcript(viewer, recording);
+    library.reads.viewed(readerOf(request, "v1"), [recording]);
     return pageOf(query, (from) => (query.words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from)));
   });
 
-  addRecordingRoute(api, library, furtherOperations.getTranslation, ({ viewer, recording, query }) => {
+  addRecordingRoute(api, library, furtherOperations.getTranslation, ({ request, viewer, recording, query }) => {
     const translation = library.translation(viewer, recording);
+    library.reads.viewed(readerOf(request, "v1"), [recording]);
     return pageOf(query, (from) => translation.segmentsFrom(from, query.words));
   });
 
@@ -93,6 +95,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
+    library.reads.exported(readerOf(request, "v1"), recording, format);
     return exports.answer({ request, owner: viewer.account.id, transcript, format, headers });
   });
 
@@ -110,6 +113,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
+    library.reads.exported(readerOf(request, "v1"), recording, format);
     return exports.answer({ request, owner: viewer.account.id, transcript, format, layout, headers });
   });
 

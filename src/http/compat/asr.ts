@@ -5,7 +5,7 @@ import type { Sender } from "../../intake/index.ts";
 import { type AccessOptions, accountWithoutKey, requireScope } from "../shared/access.ts";
 import { percentEncodedDisposition } from "../shared/content-disposition.ts";
 import { ApiError } from "../shared/errors.ts";
-import { contextOf } from "../shared/request-context.ts";
+import { contextOf, readerOf } from "../shared/request-context.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
 import { languageName } from "./languages.ts";
@@ -114,6 +114,7 @@ class AsrTranscriptions {
     { task, output, hasWords, hasSpeakers }: AsrOrder,
     headers: ReturnType<typeof asrHeaders>,
   ): Promise<Response> {
+    this.#services.library.reads.exported(readerOf(request, "asr"), recording, output);
     if (output !== "json" && output !== "txt") {
       return await this.#waiting.sendAs(output, request, { sender, recording, task }, headers);
     }

@@ -2,6 +2,7 @@ import type { Recording } from "../../database/index.ts";
 import type { Sender } from "../../intake/index.ts";
 import type { RecordingEvents } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
+import { readerOf } from "../shared/request-context.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
@@ -104,6 +105,7 @@ export class OpenAiTranscriptions {
 
   async #render({ request, sender, order }: Pending, recording: Recording): Promise<Response> {
     const { task } = order;
+    this.#services.library.reads.exported(readerOf(request, "openai"), recording, order.format);
     const transcript = this.#waiting.transcriptOf(sender, recording, task);
     const send = (parts: Parts, type = JSON_TYPE) => this.#waiting.send(request, recording, parts, type);
     switch (order.format) {
@@ -136,7 +138,7 @@ export class OpenAiTranscriptions {
     return eventStream({ run, onDisconnect: () => wait.disconnected() });
   }
 
-  async #sendEvents({ sender, wait, order, created }: Pending, sink: EventSink): Promise<void> {
+  async #sendEvents({ request, sender, wait, order, created }: Pending, sink: EventSink): Promise<void> {
     const { id } = await created;
     const sendDelta = (delta: string) => sink.send({ type: "transcript.text.delta", delta });
     // A translation begins when the whole transcript is known, so its text is sent at the end.
@@ -148,6 +150,7 @@ export class OpenAiTranscriptions {
     } finally {
       hasDeltas = endDeltas();
     }
+    this.#services.library.reads.exported(readerOf(request, "openai"), recording, order.format);
     const transcript = this.#waiting.transcriptOf(sender, recording, order.task);
     for await (const { segment, text } of joinedSegments(transcript)) {
       if (!hasDeltas) sendDelta(text);

@@ -1,5 +1,6 @@
 import type { Account } from "../../accounts/index.ts";
 import type { ApiKey } from "../../keys/index.ts";
+import type { Reader } from "../../library/index.ts";
 import type { Client } from "./client.ts";
 import type { ClientSecret } from "./client-secrets.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -96,6 +97,12 @@ export function heldBody<Body extends string | Uint8Array>(request: Request, bod
 export function ownerOf(request: Request): string {
   const { caller, keylessAccount, session, client } = contextOf(request);
   return caller?.account.id ?? keylessAccount?.id ?? session ?? client.addressGroup;
+}
+
+/** Returns who reads a transcript by a request: its key, or its address if it needs none. */
+export function readerOf(request: Request, surface: Reader["surface"]): Reader {
+  const { caller, client } = contextOf(request);
+  return { actor: caller?.key.id ?? `address:${client.address}`, surface };
 }
 
 /** Returns the caller of a request that has passed accessCheck. */

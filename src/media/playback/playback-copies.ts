@@ -22,7 +22,7 @@ const NO_COPY = {
   open: "The recording can be played when it is completed.",
   silent: "No audio of the recording could be decoded, so there is nothing to play.",
   removed:
-    "The recording's audio is no longer stored, so it can't be played; retention.audio_days sets for how long it is stored.",
+    "The recording's audio is no longer stored, so it can't be played. The retention of the account, or retention.audio_days, sets for how long it is stored.",
   absent: "The recording has not been prepared for playback.",
 } as const;
 

@@ -10,6 +10,7 @@ test.each<[string, Route]>([
   ["#/live", { screen: "live" }],
   ["#/accounts/a%2Fb/voices", { screen: "voices", account: "a/b" }],
   ["#/accounts/a%2Fb/webhooks", { screen: "webhooks", account: "a/b" }],
+  ["#/accounts/a%2Fb/replacements", { screen: "replacements", account: "a/b" }],
   ["#/accounts/x", { screen: "accounts" }],
   ["#/accounts//voices", { screen: "accounts" }],
   ["#/recordings", { screen: "recordings", filter: everything }],
@@ -34,6 +35,7 @@ test("routeOf restores every route from its address", () => {
     { screen: "live" },
     { screen: "voices", account: "0199-x" },
     { screen: "webhooks", account: "0199-x" },
+    { screen: "replacements", account: "0199-x" },
     { screen: "recordings", filter: { status: "queued", account: "a", workspace: "w", words: "a & b = c?" } },
     { screen: "recording", id: "0199-x", at: 0, find: "#+%" },
   ];

@@ -1,6 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bodyOf } from "../../../harness/client.ts";
-import { accountPageSchema, createdKeySchema, keySchema } from "../../../src/console/contract/index.ts";
+import { readAudit } from "../../../src/accounts/index.ts";
+import {
+  accountPageSchema,
+  createdKeySchema,
+  keySchema,
+  retentionSchema,
+} from "../../../src/console/contract/index.ts";
 import { ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
@@ -33,6 +39,34 @@ describe("accounts", () => {
       "transcriptions:delete",
       "transcriptions:edit",
     ]);
+  });
+
+  test("have a retention of their own, which an operator sets and takes back", async () => {
+    using server = new ConsoleServer();
+    const { api } = server;
+    const { id } = api.account("first");
+    const operator = await server.operator();
+    const set = async (body: object) =>
+      bodyOf(await operator.send("PUT", `/accounts/${id}/retention`, body), 200, retentionSchema);
+    const own = { audio_days: 1, completed_days: 30 };
+    const standard = { audio_days: 7, completed_days: 0 };
+    expect(await set(own)).toEqual({ own, server: standard });
+    const { accounts } = await operator.read("/accounts", accountPageSchema);
+    expect(accounts[0]?.retention).toEqual({ own, server: standard });
+    for (const wrong of [
+      { ...own, audio_days: -1 },
+      { ...own, completed_days: 36_501 },
+      { ...own, completed_days: 1.5 },
+      { audio_days: 1 },
+      { ...own, more: 1 },
+    ]) {
+      expect((await operator.send("PUT", `/accounts/${id}/retention`, wrong)).status).toBe(422);
+    }
+    expect((await operator.send("PUT", "/accounts/none/retention", own)).status).toBe(422);
+    const none = { audio_days: null, completed_days: null };
+    expect(await set(none)).toEqual({ own: none, server: standard });
+    const [entry] = readAudit(api.store, 1);
+    expect([entry?.action, entry?.subject, entry?.actor]).toEqual(["accounts.change", id, "operator (console)"]);
   });
 
   test("come in pages, oldest first", async () => {

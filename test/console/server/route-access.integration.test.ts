@@ -56,6 +56,10 @@ const table: readonly Row[] = [
   ["GET /live", 401, 403, 426, 422, 426],
   ["PUT /voices/:id", 401, 403, 403, 403, 404],
   ["DELETE /voices/:id", 401, 403, 403, 403, 404],
+  ["PUT /accounts/:id/retention", 401, 403, 403, 403, 200],
+  ["GET /accounts/:id/replacements", 401, 403, 403, 403, 200],
+  ["POST /accounts/:id/replacements", 401, 403, 403, 403, 201],
+  ["DELETE /replacements/:id", 401, 403, 403, 403, 404],
   ["GET /accounts/:id/webhooks", 401, 403, 403, 403, 200],
   ["POST /accounts/:id/webhooks", 401, 403, 403, 403, 201],
   // The webhook does not exist, of which only operators learn.
@@ -100,6 +104,7 @@ describe("the routes of the console", () => {
       accounts: () => account.id,
       voices: () => Bun.randomUUIDv7(),
       webhooks: () => Bun.randomUUIDv7(),
+      replacements: () => Bun.randomUUIDv7(),
     };
     const id = (
       ids[pattern.split("/")[1] ?? ""] ?? (() => api.enterCompleted(account.id, 1, { isTranslated: true }))
@@ -122,6 +127,8 @@ describe("the routes of the console", () => {
         url: "https://app.example.org/hook",
         events: ["recording.completed"],
       }),
+      "PUT /accounts/:id/retention": JSON.stringify({ audio_days: 3, completed_days: null }),
+      "POST /accounts/:id/replacements": JSON.stringify({ words: "jon", text: "John", match_case: false }),
       "PUT /webhooks/:id": JSON.stringify({ paused: true }),
       "POST /keys": JSON.stringify({ account: account.id, name: "new" }),
     };

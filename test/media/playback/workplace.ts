@@ -5,7 +5,7 @@ import { ffmpegPath, samplePath } from "../../../harness/checkout.ts";
 import { newRecording } from "../../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { openDatabase } from "../../../src/database/index.ts";
+import { openDatabase, type Store } from "../../../src/database/index.ts";
 import { DiskSpace } from "../../../src/disk/index.ts";
 import { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "../../../src/media/index.ts";
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
@@ -22,6 +22,7 @@ const LONG_HOURS = 4;
 export class Workplace implements Disposable {
   readonly root: string;
   readonly dataDirectory: DataDirectory;
+  readonly store: Store;
   readonly recordings: Recordings;
   readonly copies: PlaybackCopies;
   isBusy = false;
@@ -37,6 +38,7 @@ export class Workplace implements Disposable {
     this.root = root;
     this.dataDirectory = new DataDirectory(root);
     const store = openDatabase(this.dataDirectory.databasePath);
+    this.store = store;
     this.recordings = new Recordings(store, () => this.now);
     this.#accountId = createAccount(store, `acme-${newRecordingId(1)}`, { actor: "operator", now: 1 }).id;
     this.copies = new PlaybackCopies({

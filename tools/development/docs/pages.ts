@@ -108,6 +108,7 @@ export function describedMetrics(): MetricDescription[] {
     live: () => ({ open: 0, places: 0 }),
     audioStore: () => ({ waiting: 0, outageSeconds: 0 }),
     webhooks: () => ({ pending: 0, paused: 0 }),
+    auditForwarding: () => null,
     fleet: () => null,
   });
   return metrics.describe();

@@ -8,6 +8,7 @@ import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
 import { KeyTable } from "./key-table.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
+import { RetentionDialog } from "./retention-dialog.tsx";
 
 const texts = strings.accounts;
 
@@ -46,6 +47,8 @@ export function AccountsScreen() {
 /** Shows one account with its limits and its keys. */
 function AccountSection({ account, scopes }: { account: Account; scopes: AccountPage["scopes"] }) {
   const [isCreating, setCreating] = useState(false);
+  const [isRetaining, setRetaining] = useState(false);
+  const [retention, setRetention] = useState(account.retention);
   const [keys, setKeys] = useState(account.keys);
   const { name, standing, subscribed_until, usage, workspaces } = account;
   const meters = [
@@ -65,13 +68,16 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         <h2 id={`account-${account.id}`}>
           <bdi>{name}</bdi>
         </h2>
-        <Button
-          look={null}
-          icon="more"
-          text={texts.newKey}
-          of={texts.forAccount(name)}
-          onClick={() => setCreating(true)}
-        />
+        <span>
+          <Button text={texts.retention.name} of={texts.forAccount(name)} onClick={() => setRetaining(true)} />{" "}
+          <Button
+            look={null}
+            icon="more"
+            text={texts.newKey}
+            of={texts.forAccount(name)}
+            onClick={() => setCreating(true)}
+          />
+        </span>
       </div>
       <p class="soft facts">
         <span class={standing === "active" ? undefined : "bad"}>{texts.statuses[standing]}</span>
@@ -82,6 +88,16 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         )}
         {workspaces.length > 0 && <span>{texts.workspaces(workspaces.map((each) => each.name))}</span>}
         <span>{texts.rate(number(account.requests_per_minute))}</span>
+        <span>
+          {texts.retention.summary(
+            retention.own.audio_days ?? retention.server.audio_days,
+            retention.own.completed_days ?? retention.server.completed_days,
+          )}
+        </span>
+        <a href={addressOf({ screen: "replacements", account: account.id })}>
+          {strings.replacements.count(account.replacements)}
+          <span class="unseen"> {strings.voices.of(name)}</span>
+        </a>
         <a href={addressOf({ screen: "webhooks", account: account.id })}>
           {strings.webhooks.count(account.webhooks)}
           <span class="unseen"> {strings.voices.of(name)}</span>
@@ -106,6 +122,9 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
       </div>
       <KeyTable account={name} keys={keys} onKey={change} />
       {account.hidden_keys > 0 && <p class="soft">{texts.hidden(account.hidden_keys)}</p>}
+      {isRetaining && (
+        <RetentionDialog {...{ account, retention }} onChange={setRetention} onClose={() => setRetaining(false)} />
+      )}
       {isCreating && <NewKeyDialog {...{ account, scopes }} onKey={change} onClose={() => setCreating(false)} />}
     </section>
   );

@@ -73,7 +73,7 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
 
 function Facts({ recording }: { recording: RecordingDetail }) {
   const { account, workspace, language, duration_seconds, created_at, size_bytes, held } = recording;
-  const { audio_track, model, models, machines } = recording;
+  const { audio_track, model, models, machines, kept_until } = recording;
   const isAlone = models.every((each) => each.model === model);
   return (
     <p class="soft facts">
@@ -86,6 +86,16 @@ function Facts({ recording }: { recording: RecordingDetail }) {
       {isAlone ? model !== null && <span>{model}</span> : <span>{texts.models(models)}</span>}
       {machines.length > 0 && <span>{texts.machines(machines)}</span>}
       {held && <span>{strings.recordings.held}</span>}
+      {kept_until.audio !== null && (
+        <span>
+          {texts.audioUntil} <Moment at={kept_until.audio} />
+        </span>
+      )}
+      {kept_until.recording !== null && (
+        <span>
+          {texts.keptUntil} <Moment at={kept_until.recording} />
+        </span>
+      )}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import {
   AccountsError,
   type Auditor,
+  changeAccount,
   getWorkspace,
   listAccounts,
   listWorkspaces,
@@ -19,10 +20,11 @@ import {
   scopes,
 } from "../../../keys/index.ts";
 import { auditorOf } from "../../../library/index.ts";
+import { countReplacements } from "../../../replacements/index.ts";
 import { createWindows, parseAccountLimits } from "../../../usage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
 import { listWebhooks } from "../../../webhooks/index.ts";
-import type { Account, accountRoutes, Key, Named } from "../../contract/index.ts";
+import type { Account, accountRoutes, Key, Named, Retention } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
 import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
@@ -57,6 +59,13 @@ export function accountHandlers(services: ConsoleServices, voices: Voices): Hand
       const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
       const made = createKey(store, account, { name, workspace, expiresAt, scopes: body.scopes ?? defaultScopes }, by);
       return { key: showKey(made.key, workspace, by.now), secret: made.secret };
+    },
+
+    setRetention({ request, id, body }) {
+      const operator = operatorOf(request, store);
+      const account = requireAccount(services, operator, id);
+      const changes = { audioDays: body.audio_days, completedDays: body.completed_days };
+      return showRetention(services, changeAccount(store, account, auditorOf(operator, now()), changes));
     },
 
     revokeKey({ request, id }) {
@@ -104,8 +113,10 @@ function showAccount(services: ConsoleServices, account: StoredAccount, voices: 
     priority: account.priority,
     created_at: timestamp(account.createdAt),
     ...usageOf(services, account),
+    retention: showRetention(services, account),
     workspaces: all.slice(0, MAX_WORKSPACES),
     voices: account.voices ? voices.list(account.id).length : null,
+    replacements: countReplacements(store, account.id),
     webhooks: listWebhooks(store, account.id).length,
     keys: keys
       .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || (a.id < b.id ? 1 : -1))
@@ -113,6 +124,14 @@ function showAccount(services: ConsoleServices, account: StoredAccount, voices: 
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map((key) => showKey(key, workspaces.get(key.workspaceId ?? "") ?? null, now())),
     hidden_keys: Math.max(0, keys.length - MAX_KEYS),
+  };
+}
+
+function showRetention({ settings }: ConsoleServices, account: StoredAccount): Retention {
+  const { audio_days, completed_days } = settings().retention;
+  return {
+    own: { audio_days: account.audioDays, completed_days: account.completedDays },
+    server: { audio_days, completed_days },
   };
 }
 

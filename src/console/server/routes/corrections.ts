@@ -13,7 +13,7 @@ import {
 } from "../../../transcripts/index.ts";
 import type { Changes, Compared, Comparison, correctionRoutes, ReplacementPage } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
-import type { SignedIn } from "../request-session.ts";
+import { readerOf, type SignedIn } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { showAuthor } from "../show-recording.ts";
 import { matchingSegments, showSegment } from "./transcript.ts";
@@ -34,6 +34,9 @@ export function correctionHandlers(
   const changesFor = (viewer: SignedIn, id: string, { seen, editor }: { seen: number; editor: string }) => {
     const transcript = library.transcript(viewer, id);
     const changes = transcript.changesAfter(seen, { author: viewer.actor, editor });
+    // Pages ask again and again, mostly without an answer that has text.
+    if (changes.splices !== null && changes.splices.length > 0)
+      library.reads.viewed(readerOf(viewer), [transcript.recording]);
     return showChanges(transcript, changes, (author) => showAuthor(store, author, viewer));
   };
   // A comparison has two states of a whole transcript in memory.
@@ -61,7 +64,9 @@ export function correctionHandlers(
     async comparison({ request, id, query: { revision, after }, viewer }) {
       const compare = async () => {
         // Both are of the same moment: others may correct the transcript until the comparison is complete.
-        const speakers = library.transcript(viewer(), id).speakerNumbers();
+        const transcript = library.transcript(viewer(), id);
+        library.reads.viewed(readerOf(viewer()), [transcript.recording]);
+        const speakers = transcript.speakerNumbers();
         return { speakers, compared: await library.compare(viewer(), id, revision) };
       };
       const { speakers, compared } = await comparisons.run(viewer().actor, compare, request.signal);
@@ -69,7 +74,11 @@ export function correctionHandlers(
     },
 
     replacements({ request, id, query: { after, ...wanted }, viewer }) {
-      const find = () => findReplacements(library.transcript(viewer(), id), wanted, after);
+      const find = () => {
+        const transcript = library.transcript(viewer(), id);
+        library.reads.viewed(readerOf(viewer()), [transcript.recording]);
+        return findReplacements(transcript, wanted, after);
+      };
       return searches.run(viewer().actor, find, request.signal);
     },
   };

@@ -8,7 +8,7 @@ import type { Handlers } from "../data-routes.ts";
 import { compareLiveText } from "../live-comparison.ts";
 import { type LiveSockets, refuseBySocket } from "../live-sockets.ts";
 import { requireAccount, requireWorkspace } from "../lookups.ts";
-import { admitAgain } from "../request-session.ts";
+import { admitAgain, readerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
 /**
@@ -48,6 +48,7 @@ export function liveHandlers(
     liveComparison({ request, id, query: { after }, viewer }) {
       const compare = () => {
         const transcript = library.transcript(viewer(), id);
+        library.reads.viewed(readerOf(viewer()), [transcript.recording]);
         return compareLiveText(
           liveTextOf(store, transcript.recording.id)?.segments ?? [],
           transcript.allSegments(),

@@ -16,7 +16,7 @@ import type {
 import type { Handlers } from "../data-routes.ts";
 import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { admitAgain } from "../request-session.ts";
+import { admitAgain, readerOf, type SignedIn } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named, showRecording } from "../show-recording.ts";
 
@@ -107,7 +107,7 @@ function listRecordings({ store, library }: ConsoleServices, viewer: Viewer, que
 /** Returns a page of the recordings whose transcript or name contains the searched words. */
 async function findRecordings(
   { store, library }: ConsoleServices,
-  viewer: Viewer,
+  viewer: SignedIn,
   query: RecordingsQuery & { readonly q: string },
   isPartial: boolean,
 ): Promise<RecordingPage> {
@@ -118,6 +118,10 @@ async function findRecordings(
   const filter = { accountId, workspaceId, statuses: parseStatuses(status) };
   const before = position === null ? null : Number(position);
   const { found, next } = await library.search(viewer, search, filter, before, limit);
+  library.reads.viewed(
+    readerOf(viewer),
+    found.filter(({ segments }) => segments.length > 0).map(({ recording }) => recording),
+  );
   return {
     recordings: found.map(
       ({ recording, segments, hasMoreSegments }): FoundRecording => ({

@@ -11,6 +11,7 @@ import type { Find, Mark, Segment, transcriptRoutes, Word } from "../../contract
 import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
+import { readerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
 /** Number of segments in an outline, each of which takes up to 35 bytes. */
@@ -29,6 +30,7 @@ export function transcriptHandlers(
   return {
     segments({ id, query: { after, limit }, viewer }) {
       const transcript = library.transcript(viewer(), id);
+      library.reads.viewed(readerOf(viewer()), [transcript.recording]);
       const { entries } = PageFiller.fill(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
       return { revision: transcript.revision, segments: entries };
     },
@@ -49,7 +51,11 @@ export function transcriptHandlers(
     },
 
     find({ request, id, query, viewer }) {
-      const find = () => findInTranscript(library.transcript(viewer(), id), query);
+      const find = () => {
+        const transcript = library.transcript(viewer(), id);
+        library.reads.viewed(readerOf(viewer()), [transcript.recording]);
+        return findInTranscript(transcript, query);
+      };
       return searches.run(viewer().actor, find, request.signal);
     },
 
@@ -89,6 +95,7 @@ export function transcriptHandlers(
         throw new ConsoleError("not_found", "There is no such export format.");
       }
       // One person's slow downloads make nobody else wait.
+      library.reads.exported(readerOf(viewer()), transcript.recording, format);
       return exports.answer({ request, owner: actor, transcript, format, hasNames: true });
     },
   };

@@ -1,4 +1,5 @@
 import type { Check } from "../check.ts";
+import { auditChecks } from "./audit.ts";
 import { cpuChecks } from "./cpu.ts";
 import { dataChecks } from "./data.ts";
 import { ffmpegChecks } from "./ffmpeg.ts";
@@ -22,6 +23,7 @@ export const checks: readonly Check[] = [
   ...dataChecks,
   ...storageChecks,
   ...serverChecks,
+  ...auditChecks,
   ...folderChecks,
   ...webhookChecks,
   ...fleetChecks,
