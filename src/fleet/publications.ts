@@ -49,6 +49,8 @@ export class Publications {
   readonly #published = new Map<string, PendingOperation>();
   /** By pool; the broker's settings limit their number. */
   readonly #queues = new Map<string, WorkQueue>();
+  /** Numbers of the operations by pool and model: they are read for each waiting operation. */
+  readonly #numbers = new Map<string, Map<string | null, number>>();
   /** Bytes of the operations in the streams, by pool. */
   readonly #bytes = new Map<string, number>();
   /** Bytes that were sent in this turn of the event loop, and the beginning of the next one. */
@@ -88,11 +90,10 @@ export class Publications {
 
   /** Returns the number of operations that a worker of a pool may run instead of one with this model. */
   competingWith(model: string | null, pool: string): number {
-    let number = 0;
-    for (const each of this.#published.values()) {
-      if (each.pool === pool && (each.model === model || each.model === null || model === null)) number++;
-    }
-    return number;
+    const numbers = this.#numbers.get(pool);
+    if (numbers === undefined) return 0;
+    if (model === null) return numbers.values().reduce((sum, number) => sum + number, 0);
+    return (numbers.get(model) ?? 0) + (numbers.get(null) ?? 0);
   }
 
   /** Returns the machines that have operations, as far as they reported them. */
@@ -109,7 +110,8 @@ export class Publications {
    */
   async publish(id: string, operation: PendingOperation): Promise<PublishOutcome> {
     this.#published.set(id, operation);
-    this.#count(operation, estimateBytes(operation));
+    this.#countOne(operation, 1);
+    this.#countBytes(operation, estimateBytes(operation));
     operation.machine = null;
     operation.fetchedBy = null;
     operation.delivery = 0;
@@ -139,7 +141,7 @@ export class Publications {
       throw error;
     }
     if (!this.#published.has(id)) return "withdrawn";
-    this.#count(operation, message.length);
+    this.#countBytes(operation, message.length);
     if (message.length > MAX_MESSAGE_BYTES) {
       log.warn({ event: "fleet.operation_too_large", operation: operation.operation, bytes: message.length });
       this.remove(id);
@@ -188,13 +190,20 @@ export class Publications {
     const operation = this.#published.get(id);
     if (operation === undefined) return false;
     this.#published.delete(id);
-    this.#count(operation, 0);
+    this.#countOne(operation, -1);
+    this.#countBytes(operation, 0);
     this.#options.onRemoved(id);
     return true;
   }
 
+  #countOne({ pool, model }: PendingOperation, change: 1 | -1): void {
+    const numbers = this.#numbers.get(pool) ?? new Map<string | null, number>();
+    this.#numbers.set(pool, numbers);
+    numbers.set(model, (numbers.get(model) ?? 0) + change);
+  }
+
   /** Counts the bytes of an operation in its pool's stream. */
-  #count(operation: PendingOperation, bytes: number): void {
+  #countBytes(operation: PendingOperation, bytes: number): void {
     const { pool } = operation;
     this.#bytes.set(pool, (this.#bytes.get(pool) ?? 0) + bytes - operation.bytes);
     operation.bytes = bytes;
