@@ -7,12 +7,12 @@ import { withSpeechSample } from "./speech-models.ts";
 
 /** Live sessions at the same time where nothing was measured yet. */
 const UNMEASURED_PLACES = 2;
-/** Sound of the measured passes: that of a usual turn, of which a pass covers all so far. */
-const SPAN = { startSeconds: 0, endSeconds: 5 };
+/** Sound of the measured passes: a usual pass covers so much. */
+const SPAN = { startSeconds: 0, endSeconds: 7 };
 /** Number of passes, of which the fastest counts. The first one loads the model. */
 const PASSES = 4;
 /** New speech after which a session requests a pass. */
-const STEP_SECONDS = 0.6;
+const STEP_SECONDS = 0.8;
 /** Share of the lanes that live sessions may take from recordings. Chosen, not measured. */
 const LIVE_SHARE = 0.5;
 /** Longest measurement. A slower machine serves one session at most. */

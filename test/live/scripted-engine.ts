@@ -49,7 +49,7 @@ export class ScriptedEngine {
       case "detectSpeech":
         return { probabilities: probabilitiesOf(call.params) };
       case "transcribeLive":
-        return { words: wordsOf(call.params.area, call.params.span) };
+        return { words: wordsAfter(call.params.known ?? [], wordsOf(call.params.area, call.params.span)) };
       case "embedSpeech":
         return { embedding: embeddingOf(call.params.area, call.params.spans) };
       case "detectLiveLanguage":
@@ -81,6 +81,11 @@ function probabilitiesOf({ area, endSample }: Params<"detectSpeech">): number[] 
     const from = frameSample(frame);
     return loudness(samples.subarray(from, from + FRAME_SAMPLES)) > 1000 ? 0.9 : 0.02;
   });
+}
+
+function wordsAfter(known: readonly EngineWord[], found: readonly EngineWord[]): EngineWord[] {
+  const end = known.at(-1)?.endSeconds ?? 0;
+  return found.filter(({ startSeconds }) => startSeconds >= end);
 }
 
 function wordsOf(area: WorkArea, { startSeconds, endSeconds }: Span): EngineWord[] {

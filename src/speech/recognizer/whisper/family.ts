@@ -44,15 +44,18 @@ function describeKernels(path: string, instructions: Instructions): ModelKernels
   return { encoder: "the model's own", decoder: instructions === "none" ? "ggml's" : decoder };
 }
 
-/** Samples per encoder position of 20 ms. */
+/** Samples per encoder position of 20 ms, and positions of 30 s. */
 const samplesPerPosition = 320;
+const encoderPositions = 1500;
+/** Step of the audio context on a GPU, which reads keys in blocks: behind a shorter window it would read old data. */
+const gpuContextStep = 256;
 
 function createRecognizer(model: WhisperModel, state: WhisperState, isOnGpu: boolean): Recognizer {
   return {
     detectLanguage: (samples, threads) => state.detectLanguage(samples, threads),
     transcribe: (samples, options) => transcribeChunk(state, samples, options),
     transcribeLive: (samples, options) => transcribeLive(state, samples, { ...options, isShort: !isOnGpu }),
-    transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, options),
+    transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, { ...options, isOnGpu }),
     abort: () => state.abort(),
     dispose: () => state.dispose(),
   };
@@ -62,9 +65,11 @@ async function transcribeOnce(
   model: WhisperModel,
   state: WhisperState,
   samples: Float32Array,
-  { threads, isShort }: SinglePassOptions,
+  { threads, isShort, isOnGpu }: SinglePassOptions & { readonly isOnGpu: boolean },
 ): Promise<string> {
-  const audioContext = isShort ? Math.ceil(samples.length / samplesPerPosition) + 1 : undefined;
+  const step = isOnGpu ? gpuContextStep : 1;
+  const positions = step * Math.ceil((samples.length / samplesPerPosition + 1) / step);
+  const audioContext = isShort ? Math.min(encoderPositions, positions) : undefined;
   const language = model.languages.includes("en") ? "en" : (model.languages[0] ?? "en");
   const options = { language, threads, beamSize: 1, temperatureIncrement: 0 };
   const { segments } = await state.transcribe(samples, { ...options, ...(audioContext && { audioContext }) });

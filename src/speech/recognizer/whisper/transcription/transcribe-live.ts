@@ -1,15 +1,18 @@
-import type { EngineWord } from "../../../../timeline/index.ts";
+import { type EngineWord, SAMPLE_RATE } from "../../../../timeline/index.ts";
 import type { LiveOptions } from "../../recognizer.ts";
 import { toPrompt } from "../prompt.ts";
 import type { WhisperState } from "../types.ts";
 import { withoutHallucinations } from "./hallucinations.ts";
+import { withoutHurriedCopies } from "./repetitions.ts";
 
 /** Samples per encoder position of 20 ms. */
 const SAMPLES_PER_POSITION = 320;
 /** Encoder positions of 30 s. */
 const MAX_POSITIONS = 1500;
-/** Positions after the samples, without which whisper often repeats itself. */
-const PADDING_POSITIONS = 16;
+/** Positions of silence after the samples, without which whisper often repeats itself or omits the last words. */
+const PADDING_POSITIONS = 100;
+/** Maximum tokens of a pass: a base, plus those of each second of the fastest speech. */
+const MAX_TOKENS = { base: 20, perSecond: 15 };
 
 /** Options of every pass, as of the first pass over a chunk. */
 const PASS = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
@@ -26,17 +29,21 @@ interface LivePassOptions extends LiveOptions {
 export async function transcribeLive(
   state: Pick<WhisperState, "transcribe">,
   samples: Float32Array,
-  { language, threads, vocabulary, signal, isShort }: LivePassOptions,
+  { language, threads, vocabulary, known, signal, isShort }: LivePassOptions,
 ): Promise<readonly EngineWord[]> {
   signal.throwIfAborted();
   const positions = Math.ceil(samples.length / SAMPLES_PER_POSITION) + PADDING_POSITIONS;
+  const newSeconds = samples.length / SAMPLE_RATE - (known.at(-1)?.endSeconds ?? 0);
   const { aborted, segments } = await state.transcribe(samples, {
     ...PASS,
     language,
     threads,
     initialPrompt: toPrompt(vocabulary),
+    prefix: known.map(({ text }) => text).join(""),
+    maxTokens: MAX_TOKENS.base + Math.ceil(MAX_TOKENS.perSecond * newSeconds),
     ...(isShort && { audioContext: Math.min(MAX_POSITIONS, positions) }),
   });
   if (aborted) throw new Error("the transcription was aborted");
-  return withoutHallucinations(segments).flatMap(({ words }) => words);
+  const words = withoutHallucinations(segments).flatMap((segment) => segment.words);
+  return withoutHurriedCopies(known, words);
 }
