@@ -47,6 +47,7 @@ function toNativeOptions(
   if (!Number.isInteger(beamSize) || beamSize < 1 || beamSize > 8) {
     throw new RangeError(`the beam size must be a whole number from 1 to 8, not ${beamSize}`);
   }
+  if (options.prefix && !options.withoutTimestamps) throw new RangeError("a prefix needs a text without timestamps");
   return {
     language: options.language,
     initialPrompt: options.initialPrompt ?? "",

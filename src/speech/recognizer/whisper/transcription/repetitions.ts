@@ -62,11 +62,13 @@ export function withoutHurriedCopies(known: readonly EngineWord[], words: readon
   for (const word of words) {
     all.push(word);
     const length = copiedCount(all);
-    const isHurried = (end: number) =>
-      secondsOfWords(all.slice(end - length, end)) < shortestSeconds(all.slice(-length));
-    const ends = length === 0 ? [] : [all.length, all.length - length].filter(isHurried);
-    const end = ends.find((at) => at - length >= known.length);
-    if (end !== undefined) all.splice(end - length, length);
+    if (length === 0) continue;
+    const first = all.length - 2 * length;
+    const knownCount = Math.max(0, known.length - first);
+    const isHurried = (from: number) => isImpossible(all.slice(from, from + length));
+    // Of a copy whose beginning is known, that stays, and the rest of the other one.
+    if (isHurried(first + length)) all.length -= length;
+    else if (knownCount < length && isHurried(first)) all.splice(first + knownCount, length);
   }
   return all.slice(known.length);
 }
@@ -80,8 +82,9 @@ function copiedCount(words: readonly EngineWord[]): number {
   return 0;
 }
 
-function secondsOfWords(words: readonly EngineWord[]): number {
-  return (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
+/** Returns whether words take less time than anybody needs to say them. */
+function isImpossible(words: readonly EngineWord[]): boolean {
+  return (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0) < shortestSeconds(words);
 }
 
 /** Returns a word's text without case and punctuation. */
