@@ -154,7 +154,8 @@ export interface Recognizer {
   transcribe(samples: Float32Array, options: ChunkOptions): Promise<readonly RecognizedWords[]>;
   /**
    * Recognizes at most 30 s of a live session in one fast pass, and returns the words after the known ones; times are from
-   * the start of the samples. A recognizer for live sessions recognizes no recordings: data that a short pass leaves in it would change their words.
+   * the start of the samples. A recognizer for live sessions recognizes no recordings: data that a short pass leaves in it
+   * would change their words.
    */
   transcribeLive(samples: Float32Array, options: LiveOptions): Promise<readonly EngineWord[]>;
   /** Recognizes English samples in a single fast pass. @throws {Error} when the numbers behind the text are not finite */

@@ -23,7 +23,8 @@ export const whisperFamily: RecognizerFamily = {
     const model = openModel(runtime, path, useGpu, slots);
     const isOnGpu = useGpu && runtime.gpus().length > 0;
     return {
-      createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder), isOnGpu),
+      createRecognizer: (encoder) =>
+        createRecognizer(model, model.createState(encoder), { isOnGpu, hasOnnxEncoder: encoder !== undefined }),
       decoderWork: () => {
         const { steps } = model.work();
         return { steps: steps.evaluated, rows: steps.items };
@@ -50,11 +51,16 @@ const encoderPositions = 1500;
 /** Step of the audio context on a GPU, which reads keys in blocks: behind a shorter window it would read old data. */
 const gpuContextStep = 256;
 
-function createRecognizer(model: WhisperModel, state: WhisperState, isOnGpu: boolean): Recognizer {
+function createRecognizer(
+  model: WhisperModel,
+  state: WhisperState,
+  { isOnGpu, hasOnnxEncoder }: { readonly isOnGpu: boolean; readonly hasOnnxEncoder: boolean },
+): Recognizer {
   return {
     detectLanguage: (samples, threads) => state.detectLanguage(samples, threads),
     transcribe: (samples, options) => transcribeChunk(state, samples, options),
-    transcribeLive: (samples, options) => transcribeLive(state, samples, { ...options, isShort: !isOnGpu }),
+    transcribeLive: (samples, options) =>
+      transcribeLive(state, samples, { ...options, isShort: !isOnGpu, hasOnnxEncoder }),
     transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, { ...options, isOnGpu }),
     abort: () => state.abort(),
     dispose: () => state.dispose(),

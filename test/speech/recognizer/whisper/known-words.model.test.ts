@@ -16,7 +16,15 @@ const textOf = (words: readonly EngineWord[]) => words.map(({ text }) => text).j
 describe.skipIf(!canTranscribe("live passes", jfk))("a live pass", () => {
   const { signal } = new AbortController();
   const pass = (state: WhisperState, sound: Float32Array, known: readonly EngineWord[], isShort = true) =>
-    transcribeLive(state, sound, { language: "en", threads, vocabulary: "", signal, known, isShort });
+    transcribeLive(state, sound, {
+      language: "en",
+      threads,
+      vocabulary: "",
+      signal,
+      known,
+      isShort,
+      hasOnnxEncoder: false,
+    });
   let samples: Float32Array;
   let all: readonly EngineWord[];
   beforeAll(async () => {
