@@ -14,6 +14,9 @@ const AFTER_WORD_SECONDS = 0.6;
 const LONG_SECONDS = 10;
 const KEPT_SECONDS = 4;
 
+/** Time between the final words and those of a pass in which the pass may have omitted words. */
+const OMITTED_SECONDS = 1;
+
 /** The words of a pass: those that are final now, and those that may change. */
 export interface PassWords {
   readonly final: readonly EngineWord[];
@@ -58,7 +61,8 @@ export class PassageWords {
    * @param endSeconds end of the sound of the pass
    * @param mayBeFinal the words that may become final: `agreed` ones, `all` after the last pass, or `none`
    */
-  add(words: readonly EngineWord[], endSeconds: number, mayBeFinal: "all" | "agreed" | "none"): PassWords {
+  add(found: readonly EngineWord[], endSeconds: number, mayBeFinal: "all" | "agreed" | "none"): PassWords {
+    const words = [...this.#omittedBefore(found), ...found];
     if (mayBeFinal === "none") {
       this.#previous = words;
       return { final: [], open: words };
@@ -73,6 +77,14 @@ export class PassageWords {
     this.#previous = open;
     this.#moveStart(endSeconds);
     return { final, open };
+  }
+
+  /** Returns words of the pass before that this pass, whose words begin long after the final ones, has omitted. */
+  #omittedBefore([first]: readonly EngineWord[]): readonly EngineWord[] {
+    const last = this.#known.at(-1);
+    if (first === undefined || last === undefined) return [];
+    if (first.startSeconds - last.endSeconds < OMITTED_SECONDS || isSame(first, this.#previous[0])) return [];
+    return this.#previous.filter(({ endSeconds }) => endSeconds <= first.startSeconds);
   }
 
   #moveStart(endSeconds: number): void {

@@ -45,6 +45,17 @@ describe("the words of a passage", () => {
     expect(textOf(passage.known)).toBe(all.slice(all.indexOf("eight")).concat(" seventeen"));
   });
 
+  test("stay when a pass omits them, and recognizes only later ones", () => {
+    const passage = new PassageWords(0);
+    passage.add(words("his eyes"), 3, "all");
+    passage.add(words("the more proposals", 1.2), 3, "agreed");
+    const last = passage.add(words("what do", 4), 5, "all");
+    expect(textOf(last.final)).toBe("the more proposals what do");
+    // The same word at another time is not omitted.
+    passage.add(words("I hear", 5.2), 6, "agreed");
+    expect(textOf(passage.add(words("I heard", 6.2), 7, "agreed").open)).toBe("I heard");
+  });
+
   test("are no longer known when passes begin behind them", () => {
     const passage = new PassageWords(0);
     passage.add(words("ask not"), 3, "all");
