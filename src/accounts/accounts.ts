@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import { preparedFor, type Store, tables, transact } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
 import { type AccountLimits, formatAccountLimits } from "../usage/index.ts";
@@ -86,6 +86,10 @@ export function updateAccount(
 
 export function listAccounts(store: Store): Account[] {
   return store.select().from(tables.accounts).orderBy(tables.accounts.id).all();
+}
+
+export function countAccounts(store: Store): number {
+  return store.select({ accounts: count() }).from(tables.accounts).get()?.accounts ?? 0;
 }
 
 /** Runs for every request. */

@@ -4,6 +4,7 @@ export {
   AccountsError,
   changeAccount,
   checkName,
+  countAccounts,
   createAccount,
   findAccount,
   getAccount,

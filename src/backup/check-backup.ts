@@ -88,7 +88,7 @@ const json = (kind: "array" | "object", element: string) =>
 const limits = json(
   "object",
   `type = 'integer' AND value >= 0 AND key ${values.oneOf([
-    ...["audio_minutes_per_day", "recordings_per_account"],
+    ...["audio_minutes_per_day", "recordings_per_account", "live_sessions_per_account"],
     ...["creates_per_hour", "creates_per_day", "requests_per_minute"],
   ])}`,
 );

@@ -110,7 +110,7 @@ function uploadsIn(databasePath: string): Upload[] {
 function holdOpenUploads(paths: DataPaths, uploads: readonly Upload[], held: Map<string, number>): void {
   for (const { id, isOpen } of uploads) {
     if (!isOpen || held.has(id)) continue;
-    const file = openIfThere(paths.audio.pathOf(id));
+    const file = openIfThere(paths.localAudio.pathOf(id));
     if (file !== null) held.set(id, file);
   }
 }
@@ -147,7 +147,7 @@ function writeArchive(paths: DataPaths, snapshot: string, target: NewFile, held:
     }
   };
   add(DATABASE_NAME, snapshot, undefined);
-  for (const { id } of uploadsIn(snapshot)) add(uploadName(id), paths.audio.pathOf(id), held.get(id));
+  for (const { id } of uploadsIn(snapshot)) add(uploadName(id), paths.localAudio.pathOf(id), held.get(id));
   const manifest: Manifest = { format: "transcribe-backup", version: 1, files };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   target.write(tar.header({ name: MANIFEST_NAME, sizeBytes: text.length }));

@@ -133,12 +133,12 @@ export function becomeDataOwner({ storage }: Pick<Settings, "storage">): void {
 }
 
 export function dataDirectoryOf(command: Command): DataDirectory {
-  return new DataDirectory(dataSettingsOf(command).storage.data_dir);
+  return DataDirectory.of(dataSettingsOf(command));
 }
 
 /** Opens the database for a command that uses nothing else, whether or not a server is running. */
 export function openStoreOf(command: Command): Store {
-  return openStoreIn(dataDirectoryOf(command));
+  return openStoreIn(new DataDirectory(dataSettingsOf(command).storage.data_dir));
 }
 
 export function openStoreIn(directory: DataDirectory): Store {

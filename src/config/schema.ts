@@ -47,9 +47,50 @@ const storage = group("Directories and disk space.", {
     "Directory into which the single-file program unpacks its native libraries and default models, about 260 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
     { needsRestart: true },
   ),
+  audio: text(
+    "Where the audio of recordings is stored: empty for the data directory, or a bucket of an object store, s3://BUCKET/PREFIX. New audio is stored in the data directory first and moved to the bucket at once; a copy stays here until the recording is processed. See docs/object-storage.md.",
+    {
+      needsRestart: true,
+      pattern: "^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?)?$",
+      form: "s3://BUCKET/PREFIX with letters, digits and ._-/ in the prefix, or empty",
+    },
+  ),
   reserve_bytes: bytes(
     "Free disk space that new recordings must leave on the disk of the data directory. With less free space, creates are answered with 503. Recordings that are already being processed use this space.",
     { default: 1024 ** 3, range: [0, 2 ** 50] },
+  ),
+});
+
+const s3 = group("The object store of `storage.audio`, which has the S3 API.", {
+  endpoint: text(
+    "Address of the store, e.g. https://minio.example.org:9000. Buckets are addressed by their path. Empty: Amazon's.",
+    {
+      needsRestart: true,
+      pattern: "^(https?://[^\\s/?#@]+/?)?$",
+      form: "an address without a path, such as https://minio.example.org:9000, or empty",
+    },
+  ),
+  region: text("Region of the bucket. Most other stores accept any.", {
+    default: "us-east-1",
+    needsRestart: true,
+    pattern: "^[a-z0-9-]{1,40}$",
+    form: "the name of a region, such as eu-central-1",
+  }),
+  credentials_file: path(
+    "File with the key to the bucket, in the form of ~/.aws/credentials: lines with aws_access_key_id and aws_secret_access_key. Readable by the server's user only.",
+    { needsRestart: true },
+  ),
+  ca_file: path(
+    "File with the certificate (PEM) of the authority that signed the store's certificate. Empty: the authorities that the system trusts.",
+    { needsRestart: true },
+  ),
+  encryption: text(
+    "Encryption by the store: AES256, aws:kms, or aws:kms: and the id of a key. Empty: as the bucket is configured.",
+    {
+      needsRestart: true,
+      pattern: "^(AES256|aws:kms(:[A-Za-z0-9:/_-]{1,200})?)?$",
+      form: "AES256, aws:kms, aws:kms:KEY-ID, or empty",
+    },
   ),
 });
 
@@ -75,6 +116,10 @@ const limits = group(
       default: 5,
       range: [1, 100_000],
     }),
+    live_sessions_per_account: integer(
+      "Live sessions that one account may have open at the same time. 0: as many as the server accepts, or half of them, rounded up, if there are several accounts.",
+      { default: 0, range: [0, 10_000] },
+    ),
     audio_minutes_per_day: duration("minutes", "Minutes of audio that one account may have processed in a day (UTC).", {
       default: 1200,
       range: [0, 10_000_000],
@@ -353,6 +398,7 @@ const webhooks = group("Events that are sent to applications, see docs/webhooks.
 export const settingsSchema = group("Settings of the transcribe server.", {
   server,
   storage,
+  s3,
   queue,
   limits,
   fetch: links,

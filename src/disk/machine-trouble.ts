@@ -10,6 +10,7 @@ export const machineTroubles = {
   io_error: "the disk reports errors",
   too_many_files: "too many files are open",
   database_busy: "another program has locked the database",
+  audio_store: "the object store of the audio can't be used",
 } as const;
 export type MachineTroubleKind = keyof typeof machineTroubles;
 
@@ -31,6 +32,7 @@ const kinds: readonly [RegExp, MachineTroubleKind][] = [
   [/^(EMFILE|ENFILE|SQLITE_CANTOPEN.*)$/, "too_many_files"],
   [/^(EIO|SQLITE_IOERR.*)$/, "io_error"],
   [/^SQLITE_BUSY/, "database_busy"],
+  [/^AUDIO_STORE$/, "audio_store"],
 ];
 
 /** A confirmed problem of the machine, as the cause of a more specific error; `code` is the system's, e.g. `EROFS`. */

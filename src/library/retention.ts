@@ -29,8 +29,9 @@ interface RetentionServices extends RemovalServices {
  * recordings, or while no process creates any.
  */
 export async function applyRetention(services: RetentionServices, rules: RetentionRules, now: number): Promise<void> {
-  await removeOldFiles(services, now - rules.audioDays * DAY);
   if (rules.completedDays > 0) await removeOldRecordings(services, now - rules.completedDays * DAY);
+  // Afterwards, because it fails during an outage of the store of audio.
+  await removeOldFiles(services, now - rules.audioDays * DAY);
 }
 
 async function removeOldFiles(
@@ -48,8 +49,10 @@ async function removeOldFiles(
     // Like the audio of any recording that is processed, that of a rerun is needed until its end.
     if (isOver && (rerun === null || !isOpen(rerun.status))) await dataDirectory.removeFiles(id);
   }
+  const listed = new Set(withAudio);
   for (const id of await readdir(dataDirectory.playback)) {
-    const isOrphan = isRecordingId(id) && !(await dataDirectory.audio.has(id));
+    // Only for few of them the store is asked again: their audio may be new.
+    const isOrphan = isRecordingId(id) && !listed.has(id) && !(await dataDirectory.audio.has(id));
     if (isOrphan) await dataDirectory.filesOf(id).removePlayback();
   }
 }

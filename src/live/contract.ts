@@ -1,3 +1,4 @@
+import type { Account } from "../accounts/index.ts";
 import type { Sender } from "../intake/index.ts";
 import type { EngineWord } from "../timeline/index.ts";
 
@@ -104,6 +105,8 @@ export type LiveEnd =
 export type LiveRefusal =
   /** The machine serves as many sessions as it can. */
   | { readonly kind: "full"; readonly sessions: number }
+  /** The account has as many sessions as one account may have: other accounts need places, too. */
+  | { readonly kind: "account_full"; readonly sessions: number }
   /** `live.enabled` is off. */
   | { readonly kind: "off" }
   | { readonly kind: "audio_used_up" }
@@ -174,7 +177,7 @@ export interface ResumedSession {
 export interface LiveSessions {
   /**
    * Opens a session.
-   * @throws {LiveError} `off`, `full`, `audio_used_up`, `bad_option`
+   * @throws {LiveError} `off`, `full`, `account_full`, `audio_used_up`, `bad_option`
    * @throws {IntakeError} as for a create
    */
   open(sender: LiveSender, options: LiveOptions, listener: LiveListener): LiveSession;
@@ -184,6 +187,8 @@ export interface LiveSessions {
    * @throws {LiveError} `unknown_session`, `in_use`
    */
   resume(sender: LiveSender, id: string, fromSegment: number, listener: LiveListener): ResumedSession;
+  /** Returns if there is a place for a session of an account. @throws {LiveError} `off`, `full`, `account_full` */
+  requirePlace(account: Account): void;
   /** Number of open sessions, and of those that the machine serves at the same time: 0 if `live.enabled` is off. */
   status(): { readonly open: number; readonly places: number };
 }

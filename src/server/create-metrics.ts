@@ -5,7 +5,7 @@ import { type FolderOverview, hindranceKinds } from "../folders/index.ts";
 import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
-import type { DiskUsage } from "../storage/index.ts";
+import type { BucketState, DiskUsage } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
 import { wyomingErrorCodes } from "../wyoming/index.ts";
 
@@ -27,6 +27,8 @@ export interface MeasuredParts {
   readonly live?: MetricSources["live"];
   /** Returns the webhooks; there are none if it is left out. */
   readonly webhooks?: MetricSources["webhooks"];
+  /** Returns the moves of audio to a bucket; there are none if it is left out. */
+  readonly audioStore?: () => BucketState;
   readonly now: () => number;
 }
 
@@ -67,6 +69,10 @@ export function metricSources(parts: MeasuredParts): MetricSources {
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
     live: () => parts.live?.() ?? { open: 0, places: 0 },
+    audioStore() {
+      const { waiting, failingSince } = parts.audioStore?.() ?? { waiting: 0, failingSince: null };
+      return { waiting, outageSeconds: failingSince === null ? 0 : (now() - failingSince) / 1000 };
+    },
     webhooks: () => parts.webhooks?.() ?? { pending: 0, paused: 0 },
     certificateEndsAt: parts.certificateEndsAt,
     folders() {

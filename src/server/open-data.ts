@@ -32,7 +32,7 @@ export async function openData(settings: Settings, log: Logger) {
   const running = new RunningSettings(settings);
   const certificate = settings.server.tls_certificate === "" ? null : new ServerCertificate(settings.server, log, now);
   await using stack = new AsyncDisposableStack();
-  const dataDirectory = new DataDirectory(settings.storage.data_dir);
+  const dataDirectory = DataDirectory.of(settings);
   stack.defer(dataDirectory.lock());
   // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
   const files = await programFiles(runtimeDirectoryOf(settings));

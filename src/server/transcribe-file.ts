@@ -67,7 +67,7 @@ export async function transcribeFile(
   onProgress("open", null);
   const id = newRecordingId(now());
   // A symbolic link: only the link is removed in the end, not the recording. Its name is text, which ffmpeg can be given.
-  const path = dataDirectory.audio.pathOf(id);
+  const path = dataDirectory.localAudio.pathOf(id);
   symlinkSync(transcription.path, path);
   const probed = await probeRecording(parts.ffmpegPath, path, signal);
   if (!probed.ok) throw new StartError(`${shown}: ${probed.reason}`);

@@ -2,6 +2,7 @@ import type { Settings } from "../config/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { hourlyChores } from "./chores.ts";
 import { metricSources } from "./create-metrics.ts";
+import { moveAudio } from "./move-audio.ts";
 import { openData, type ServerData } from "./open-data.ts";
 import { openSurfaces, type ServerSurfaces } from "./open-surfaces.ts";
 import { openWyoming } from "./open-wyoming.ts";
@@ -60,6 +61,7 @@ export async function startTranscribeServer(
   // Stages are closed in reverse order, both when the server stops and when it fails to start.
   await using stack = new AsyncDisposableStack();
   const data = stack.use(await openData(settings, log));
+  const audioMoves = stack.use(moveAudio(data));
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine));
   const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
@@ -80,6 +82,7 @@ export async function startTranscribeServer(
       folders: () => folders.overview(),
       live: () => live.status(),
       webhooks: () => webhooks.status(),
+      audioStore: () => audioMoves.state(),
     }),
   );
   folders.start();

@@ -1,8 +1,12 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Settings } from "../config/index.ts";
 import { lockFile } from "../files/index.ts";
 import { ExpectedError, messageOf } from "../text/index.ts";
-import { LocalAudioStore } from "./audio-store.ts";
+import { type AudioStore, LocalAudioStore } from "./audio-store.ts";
+import { Bucket, type BucketOptions } from "./bucket.ts";
+import { BucketAudioStore } from "./bucket-audio-store.ts";
+import { bucketOptionsOf } from "./bucket-options.ts";
 import { LiveFiles } from "./live-files.ts";
 import { RecordingFiles } from "./recording-files.ts";
 
@@ -25,8 +29,8 @@ export class DataPaths {
   readonly incoming: string;
   readonly uploads: string;
   readonly work: string;
-  /** The audio of recordings, in `uploads`. */
-  readonly audio: LocalAudioStore;
+  /** The audio of recordings in `uploads`: all of it, unless a bucket stores it. */
+  readonly localAudio: LocalAudioStore;
   /** Playback copies of recordings, for a browser. The folder has its earlier name. */
   readonly playback: string;
   /** The sound of live sessions. */
@@ -42,7 +46,7 @@ export class DataPaths {
     this.lockPath = join(this.root, "server.lock");
     this.incoming = join(this.root, "incoming");
     this.uploads = join(this.root, "uploads");
-    this.audio = new LocalAudioStore(this.uploads);
+    this.localAudio = new LocalAudioStore(this.uploads);
     this.work = join(this.root, "work");
     this.playback = join(this.root, "listening");
     this.live = join(this.root, "live");
@@ -60,15 +64,6 @@ export class DataPaths {
     return new LiveFiles(this.live, sessionId);
   }
 
-  /** Removes all files of a recording. @throws {RangeError} when the id is not a UUID */
-  async removeFiles(recordingId: string): Promise<void> {
-    const files = this.filesOf(recordingId);
-    await files.removeWork();
-    await this.audio.remove(recordingId);
-    // After the audio: code that makes a playback copy meanwhile checks for the audio once the copy has its name.
-    await files.removePlayback();
-  }
-
   /** Path of the cached results of the self-tests on this machine. */
   get verdicts(): string {
     return join(this.state, "devices.json");
@@ -81,7 +76,7 @@ export class DataPaths {
  * transcribe.db     the database, the only authoritative state
  * server.lock       lock file that the running server holds
  * incoming/         incomplete uploads, samples of self-tests; files that a crash left here belong to no recording
- * uploads/ID        the recording as it was sent
+ * uploads/ID        the recording as it was sent; a bucket may store it instead
  * listening/ID/     playback copy for a browser; made from the upload and removed with it
  * live/ID/          sound of a live session; removed when the session has become a recording, or has ended
  * models/           installed models, in addition to those of the program
@@ -91,12 +86,23 @@ export class DataPaths {
  * ```
  */
 export class DataDirectory extends DataPaths {
+  /** The audio of recordings. */
+  readonly audio: AudioStore;
+  /** The same, if a bucket stores it; null if this directory does. */
+  readonly bucketAudio: BucketAudioStore | null;
+
   /**
    * Creates missing directories, accessible only to their owner. Root must become the owner first: see becomeOwner.
+   * @param bucket stores the audio; null for this directory
    * @throws {DataDirectoryError} when this user cannot use the directory
    */
-  constructor(root: string) {
+  constructor(root: string, bucket: BucketOptions | null = null) {
     super(root);
+    const { localAudio: local, incoming } = this;
+    const state = join(this.state, "audio");
+    this.bucketAudio =
+      bucket === null ? null : new BucketAudioStore({ bucket: new Bucket(bucket), local, incoming, state });
+    this.audio = this.bucketAudio ?? local;
     try {
       const fresh = mkdirSync(this.root, { recursive: true, mode: 0o700 }) !== undefined;
       if (fresh) chmodSync(this.root, 0o700);
@@ -104,9 +110,24 @@ export class DataDirectory extends DataPaths {
       for (const directory of [this.incoming, this.uploads, this.work, this.playback, this.live, this.state]) {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
       }
+      this.bucketAudio?.createDirectories();
     } catch (error) {
       throw this.#unusable(error);
     }
+  }
+
+  /** Opens the data directory of the settings. @throws {DataDirectoryError} @throws {BucketSettingsError} */
+  static of(settings: Pick<Settings, "storage" | "s3">): DataDirectory {
+    return new DataDirectory(settings.storage.data_dir, bucketOptionsOf(settings));
+  }
+
+  /** Removes all files of a recording. @throws {RangeError} when the id is not a UUID */
+  async removeFiles(recordingId: string): Promise<void> {
+    const files = this.filesOf(recordingId);
+    await files.removeWork();
+    await this.audio.remove(recordingId);
+    // After the audio: code that makes a playback copy meanwhile checks for the audio once the copy has its name.
+    await files.removePlayback();
   }
 
   /** Removes all files that were derived from the recordings of a database that another one replaced. */
@@ -128,11 +149,14 @@ export class DataDirectory extends DataPaths {
       if (open.get(name) !== true) rmSync(join(this.work, name), { recursive: true, force: true });
     }
     const withUpload = readdirSync(this.uploads);
-    const known = areOpen(withUpload);
+    const withPlayback = readdirSync(this.playback);
+    const known = areOpen([...withUpload, ...withPlayback]);
     for (const name of withUpload) if (!known.has(name)) rmSync(join(this.uploads, name), { force: true });
-    const withRecord = new Set(withUpload.filter((id) => known.has(id)));
-    for (const name of readdirSync(this.playback)) {
-      if (!withRecord.has(name)) rmSync(join(this.playback, name), { recursive: true, force: true });
+    // A bucket is not asked which audio it has: at a start it may be out of order.
+    const withAudio = new Set(this.bucketAudio === null ? withUpload : withPlayback);
+    for (const name of withPlayback) {
+      const isOrphan = !known.has(name) || !withAudio.has(name);
+      if (isOrphan) rmSync(join(this.playback, name), { recursive: true, force: true });
     }
   }
 

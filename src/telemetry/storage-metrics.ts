@@ -9,6 +9,13 @@ export interface StorageSource {
     /** Size of each folder of the data directory. */
     readonly folders: Readonly<Record<string, number>>;
   }>;
+  /** The moves of audio to an object store. */
+  audioStore(): {
+    /** Number of files that are not sent yet, and of objects that are not removed yet. */
+    readonly waiting: number;
+    /** Seconds since which the object store can't be used; 0 while it works. */
+    readonly outageSeconds: number;
+  };
   /** Returns the time at which the certificate expires, in seconds since the epoch; null without TLS. */
   certificateEndsAt(): number | null;
 }
@@ -37,6 +44,16 @@ export function registerStorageMetrics(declare: Declarations, source: StorageSou
     "Size of the files in each folder of the data directory, measured once a minute, less often if that takes seconds",
     async () => Object.entries((await disk())?.folders ?? {}).map(([folder, bytes]) => [bytes, folder]),
     ["folder"],
+  );
+  declare.gauge(
+    "transcribe_audio_store_files_waiting",
+    "Recordings whose audio is not moved to the object store yet, or not removed from it yet",
+    () => source.audioStore().waiting,
+  );
+  declare.gauge(
+    "transcribe_audio_store_outage_seconds",
+    "Time since which the object store of the audio can't be used; 0 while it works",
+    () => source.audioStore().outageSeconds,
   );
   declare.gauge(
     "transcribe_tls_certificate_end_timestamp_seconds",

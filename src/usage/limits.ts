@@ -9,6 +9,7 @@ const accountLimitsSchema = Type.Object(
   {
     audio_minutes_per_day: amount,
     recordings_per_account: amount,
+    live_sessions_per_account: amount,
     creates_per_hour: amount,
     creates_per_day: amount,
     requests_per_minute: amount,

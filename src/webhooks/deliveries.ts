@@ -127,6 +127,12 @@ export function listDeliveries(store: Store, webhookId: string, limit: number): 
   return store.select().from(deliveries).where(isOf).orderBy(desc(deliveries.position)).limit(limit).all();
 }
 
+/** Returns the pending delivery of a webhook that waits longest; null for none. */
+export function oldestPending(store: Store, webhookId: string): Delivery | null {
+  const isOf = and(eq(deliveries.webhookId, webhookId), isPending);
+  return store.select().from(deliveries).where(isOf).orderBy(asc(deliveries.position)).limit(1).get() ?? null;
+}
+
 /** Returns the number of pending deliveries of a webhook, or of all. */
 export function countPending(store: Store, webhookId: string | null = null): number {
   const isOf = webhookId === null ? undefined : eq(deliveries.webhookId, webhookId);

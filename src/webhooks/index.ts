@@ -1,4 +1,4 @@
-export { countPending, type Delivery, listDeliveries, trimDeliveries } from "./deliveries.ts";
+export { countPending, type Delivery, listDeliveries, oldestPending, trimDeliveries } from "./deliveries.ts";
 export { WebhookDispatcher } from "./dispatcher.ts";
 export type { PostOptions } from "./post.ts";
 export { sendTest } from "./send-test.ts";

@@ -16,6 +16,8 @@ function ofSession(refusal: LiveRefusal): WyomingError | null {
       return new WyomingError("unavailable", "Live transcription is switched off.");
     case "full":
       return new WyomingError("busy", `The server has ${count(refusal.sessions, "live session")}, as many as it can.`);
+    case "account_full":
+      return new WyomingError("busy", `The account may have ${count(refusal.sessions, "live session")} at once.`);
     case "audio_used_up":
       return usedUp();
     case "bad_option":

@@ -28,7 +28,7 @@ function setUp() {
 test("a backup copies the database again when a recording finished and its audio was removed meanwhile", () => {
   using made = setUp();
   const { directory, recordings, add, backUp } = made;
-  writeFileSync(directory.audio.pathOf(add()), "audio");
+  writeFileSync(directory.localAudio.pathOf(add()), "audio");
   let copies = 0;
   const { uploads, database } = backUp((from, to) => {
     const short = copies++ === 0 ? add() : null;
@@ -42,7 +42,7 @@ test("a backup misses no audio of a rerun, which uses that of its recording", ()
   using made = setUp();
   const { directory, recordings, add, backUp } = made;
   const id = add();
-  writeFileSync(directory.audio.pathOf(id), "audio");
+  writeFileSync(directory.localAudio.pathOf(id), "audio");
   recordings.claim(id);
   recordings.complete(id, []);
   const request = { speechModel: "whisper-base", pinnedLanguage: null, author: "operator" };

@@ -166,7 +166,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
     const otherId = server.enterCompleted(other.accountId, 2);
     const { id: accountId } = server.account("acme");
     const ids = [server.enterCompleted(accountId, 500), server.enterProcessing(accountId)];
-    for (const id of [...ids, otherId]) await Bun.write(server.dataDirectory.audio.pathOf(id), `audio of ${id}`);
+    for (const id of [...ids, otherId]) await Bun.write(server.dataDirectory.localAudio.pathOf(id), `audio of ${id}`);
     server.workspace("acme", "late");
     const deleted = await commands.json(shapes.account, "accounts", "delete", "acme", "--yes");
     expect(deleted.id).toBe(accountId);

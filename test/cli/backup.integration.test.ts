@@ -65,7 +65,7 @@ describe("transcribe backup", () => {
     const store = openDatabase(directory.databasePath);
     // Only in the write-ahead log, so a copy of the file would not have it.
     store.$client.run("UPDATE accounts SET name = 'renamed'");
-    writeFileSync(directory.audio.pathOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"), "12345");
+    writeFileSync(directory.localAudio.pathOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"), "12345");
     const target = join(parent.path, "copy.db");
     const result = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
     expect(result).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });

@@ -26,7 +26,7 @@ if (import.meta.main) {
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
   for (let index = 0; index < Number(count); index++) {
     const id = Bun.randomUUIDv7();
-    writeFileSync(directory.audio.pathOf(id), Buffer.alloc(sizeBytes, `${index}`));
+    writeFileSync(directory.localAudio.pathOf(id), Buffer.alloc(sizeBytes, `${index}`));
     recordings.create(newRecording(id, accountId, { sizeBytes }));
     console.log(id);
   }

@@ -132,7 +132,7 @@ describe("transcribe recordings, with a running server,", () => {
   test("delete removes files and transcript of a completed or failed recording, and refuses others", async () => {
     const open = server.enterProcessing(client.accountId);
     const ended = server.enterCompleted(client.accountId, 400);
-    for (const id of [open, ended]) writeFileSync(server.dataDirectory.audio.pathOf(id), "audio");
+    for (const id of [open, ended]) writeFileSync(server.dataDirectory.localAudio.pathOf(id), "audio");
     expect(await commands.refusal("recordings", "delete", open)).toContain("cancel it first");
     await commands.json(shapes.recording, "recordings", "delete", ended);
     expect(await refusalOf(await client.fetch(`/transcriptions/${ended}`))).toBe("404 not_found");

@@ -186,6 +186,28 @@ describe("the alerts", () => {
     ],
     ["a folder waits for a limit", { 'transcribe_folders_hindered{hindrance="audio"}': "1x60" }, 30, []],
     [
+      "the object store has been out of order for an hour",
+      { transcribe_audio_store_outage_seconds: "0+60x60" },
+      30,
+      ["TranscribeAudioStoreFails"],
+    ],
+    ["a webhook is paused", { transcribe_webhooks_paused: "1x120" }, 90, ["TranscribeWebhookPaused"]],
+    [
+      "no receiver accepts events",
+      { 'transcribe_webhook_attempts_total{outcome="failed"}': "0+1x120" },
+      90,
+      ["TranscribeWebhookFails"],
+    ],
+    [
+      "one of two receivers accepts events",
+      {
+        'transcribe_webhook_attempts_total{outcome="failed"}': "0+1x120",
+        'transcribe_webhook_attempts_total{outcome="delivered"}': "0+1x120",
+      },
+      90,
+      [],
+    ],
+    [
       "the disk is nearly full",
       { transcribe_disk_free_bytes: "5x120", transcribe_disk_size_bytes: "100x120" },
       60,

@@ -12,6 +12,7 @@ import { CommandError } from "../../tools/shared/run-command.ts";
 import { exportedBytes } from "../support/transcripts.ts";
 import { transcripts } from "./readers/documents.ts";
 import { entrySchema, inPdf, textOf, withoutPackages, withPackages } from "./readers/expected.ts";
+import { readWithImsc } from "./readers/read-with-imsc.ts";
 
 setDefaultTimeout(120_000);
 
@@ -86,6 +87,23 @@ async function writeAll(parent: string): Promise<string[]> {
   }
   return [...names, ...damages.keys()].map((name) => join(parent, String(name)));
 }
+
+describe("exports as TTML", () => {
+  const ttmlOf = async ({ document }: (typeof transcripts)[string]) =>
+    Buffer.from(await exportedBytes("ttml", document)).toString();
+
+  test.each(Object.entries(transcripts))("with %s are read by imsc", async (_, expected) => {
+    const { "ttml with ttconv": subtitles } = await withPackages(expected);
+    expect(readWithImsc(await ttmlOf(expected))).toEqual<unknown>(subtitles.entries);
+  });
+
+  test("damaged for imsc are a problem", async () => {
+    const [first] = Object.values(transcripts);
+    if (first === undefined) throw new Error("there are no transcripts");
+    const damaged = (await ttmlOf(first)).replace('style="s1"', 'style="s9"');
+    expect(() => readWithImsc(damaged)).toThrow("Non-existant style");
+  });
+});
 
 describe.if(python !== null)("exports", () => {
   let plain: Answer = [];

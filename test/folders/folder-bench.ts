@@ -203,7 +203,7 @@ export class FolderBench implements Disposable {
   async complete(): Promise<void> {
     const { processing, queued } = this.recordings.open.list();
     for (const { id } of [...processing, ...queued]) {
-      const text = readFileSync(this.dataDirectory.audio.pathOf(id), "utf8").slice(0, 40);
+      const text = readFileSync(this.dataDirectory.localAudio.pathOf(id), "utf8").slice(0, 40);
       const words = [{ text: ` ${text}`, startSeconds: 0, endSeconds: 1, probability: 0.9 }];
       const segment: Segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text, words };
       this.recordings.claim(id);

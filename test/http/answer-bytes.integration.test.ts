@@ -378,6 +378,7 @@ const table: readonly Row[] = [
     ]),
   ],
   ["POST /console/data/webhooks/:id/tests", 256 * 1024, send("POST", () => ["/webhooks/none/tests", {}])],
+  ["POST /console/data/webhooks/:id/secrets", 256 * 1024, send("POST", () => ["/webhooks/none/secrets", {}])],
   ["PUT /console/data/webhooks/:id", 256 * 1024, send("PUT", () => ["/webhooks/none", { paused: true }])],
   ["DELETE /console/data/webhooks/:id", 256 * 1024, () => operator.send("DELETE", "/webhooks/none")],
   ["PUT /console/data/voices/:id", 256 * 1024, send("PUT", () => ["/voices/voice-1", { name: "人".repeat(100) }])],
@@ -409,7 +410,7 @@ const table: readonly Row[] = [
 ];
 
 async function processAgain() {
-  await Bun.write(server.api.dataDirectory.audio.pathOf(long), "audio");
+  await Bun.write(server.api.dataDirectory.localAudio.pathOf(long), "audio");
   const choice = { model: "whisper-base", language: null };
   const answer = await operator.send("POST", `/recordings/${long}/processing`, choice);
   expect(answer.status).toBe(200);

@@ -26,7 +26,7 @@ describe("DELETE /transcriptions/{id}", () => {
 
   /** Creates all data that a processed recording has, with the marker in each part. */
   const fill = (id: string) => {
-    writeFileSync(server.dataDirectory.audio.pathOf(id), `audio ${marker}`);
+    writeFileSync(server.dataDirectory.localAudio.pathOf(id), `audio ${marker}`);
     mkdirSync(server.dataDirectory.filesOf(id).work, { recursive: true });
     writeFileSync(join(server.dataDirectory.filesOf(id).work, "pcm.raw"), `samples ${marker}`);
     new Checkpoints(server.store, id).write("transcribe", 0, Type.String(), `words ${marker}`);

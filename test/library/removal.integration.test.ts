@@ -78,7 +78,7 @@ async function fill(path: string, way: string, status: "completed" | "failed" | 
     const isTransient = way === "withdrawal" && name === "acme";
     const { id } = recordings.create({ ...newRecording(newRecordingId(Date.now()), accountId), isTransient });
     const files = directory.filesOf(id);
-    writeFileSync(directory.audio.pathOf(id), "audio");
+    writeFileSync(directory.localAudio.pathOf(id), "audio");
     for (const place of [files.work, files.playback.directory]) {
       mkdirSync(place);
       writeFileSync(join(place, "file"), "audio");

@@ -34,7 +34,7 @@ describe("retention", () => {
     const enter = (move: (id: string) => void) => {
       const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
       move(id);
-      writeFileSync(directory.audio.pathOf(id), "audio");
+      writeFileSync(directory.localAudio.pathOf(id), "audio");
       mkdirSync(directory.filesOf(id).work);
       return id;
     };
@@ -58,7 +58,7 @@ describe("retention", () => {
 
   const apply = (audioDays: number, completedDays: number) =>
     applyRetention({ recordings, dataDirectory: directory }, { audioDays, completedDays }, now);
-  const hasAudio = (id: string) => existsSync(directory.audio.pathOf(id));
+  const hasAudio = (id: string) => existsSync(directory.localAudio.pathOf(id));
   const hasRecord = (id: string) => recordings.get(id) !== null;
   const remaining = (ids: Record<string, string>, isThere: (id: string) => boolean) =>
     Object.entries(ids)
@@ -96,8 +96,8 @@ describe("retention", () => {
     const ids = enterAll();
     const unknown = newRecordingId(now);
     recordings.delete(ids.fresh);
-    const fetched = `${directory.audio.pathOf(ids.waiting)}.part`;
-    for (const path of [directory.audio.pathOf(unknown), fetched]) writeFileSync(path, "audio");
+    const fetched = `${directory.localAudio.pathOf(ids.waiting)}.part`;
+    for (const path of [directory.localAudio.pathOf(unknown), fetched]) writeFileSync(path, "audio");
     await apply(100, 0);
     expect(remaining({ ...ids, unknown }, hasAudio)).toEqual(["waiting", "running", "completed", "failed", "held"]);
     expect(existsSync(directory.filesOf(ids.fresh).work)).toBe(false);
@@ -115,7 +115,7 @@ describe("retention", () => {
       first.claim(id);
       first.complete(id, []);
       first.setHold(id, held);
-      writeFileSync(directory.audio.pathOf(id), "audio");
+      writeFileSync(directory.localAudio.pathOf(id), "audio");
       return id;
     };
     const [free, held] = [enter(false), enter(true)];

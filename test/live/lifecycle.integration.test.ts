@@ -435,6 +435,24 @@ describe("a session is refused", () => {
     expect(server.live.status()).toEqual({ open: 2, places: 2 });
   });
 
+  test("that would take the places of other accounts", () => {
+    const open = () => server.open();
+    const hasPlace = () => refusal(() => server.live.requirePlace(server.account()));
+    open();
+    open();
+    server.account("other");
+    expect(hasPlace()).toEqual({ kind: "account_full", sessions: 2 });
+    expect(refusal(open)).toEqual({ kind: "account_full", sessions: 2 });
+    const other = server.sender({ account: server.account("other") });
+    expect(refusal(() => server.open({}, other))).toBeNull();
+    server.limits = { ...server.limits, live_sessions_per_account: 3 };
+    expect(refusal(open)).toBeNull();
+    expect(hasPlace()).toEqual({ kind: "full", sessions: 4 });
+    changeAccount(server.store, server.account(), by(), { limits: { live_sessions_per_account: 1 } });
+    server.places = 9;
+    expect(refusal(open)).toEqual({ kind: "account_full", sessions: 1 });
+  });
+
   test("without disk space or creates, and uses up nothing", () => {
     server.freeBytes = 0;
     expect(refusal(() => server.open())).toEqual({ kind: "disk_full" });

@@ -91,6 +91,7 @@ export class LiveServer implements AsyncDisposable {
   };
   limits: Settings["limits"] = {
     ...{ upload_bytes: 10_000_000, recording_seconds: 3600, recordings_per_account: 5, audio_minutes_per_day: 100 },
+    live_sessions_per_account: 0,
     ...{ creates_per_hour: 60, creates_per_day: 500, requests_per_minute: 100, failed_authentications_per_minute: 10 },
   };
   places = 4;

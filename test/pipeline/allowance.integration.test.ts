@@ -36,7 +36,7 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
 
   const upload = (path: string): string => {
     const id = pipeline.create();
-    symlinkSync(path, pipeline.dataDirectory.audio.pathOf(id));
+    symlinkSync(path, pipeline.dataDirectory.localAudio.pathOf(id));
     return id;
   };
   const link = (port: number | undefined): string =>

@@ -23,7 +23,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
   test("that is suspended is counted with its time in the slot, like the one that completes the recording", async () => {
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
     const id = pipeline.create();
-    await Bun.write(pipeline.dataDirectory.audio.pathOf(id), Buffer.concat([header, Buffer.alloc(64_000)]));
+    await Bun.write(pipeline.dataDirectory.localAudio.pathOf(id), Buffer.concat([header, Buffer.alloc(64_000)]));
     const suspension = new AbortController();
     run = async () => {
       milliseconds += 40_000;

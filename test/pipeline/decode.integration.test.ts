@@ -22,7 +22,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
   return decode(context, optionsIn(new DataPaths(directory), join(directory, "none")));
 }
 
-const optionsIn = ({ root, audio }: DataPaths, ffmpegPath: string) => ({
+const optionsIn = ({ root, localAudio: audio }: DataPaths, ffmpegPath: string) => ({
   ...{ ffmpegPath, audio, maxSeconds: 60, onProbed: () => {} },
   reservations: new WorkReservations(new DiskSpace(root, () => 0)),
 });
@@ -85,7 +85,7 @@ describe.if(
     }
     const stored = storedRecording();
     const dataDirectory = new DataDirectory(directory.path);
-    symlinkSync(uploadPath, dataDirectory.audio.pathOf(stored.id));
+    symlinkSync(uploadPath, dataDirectory.localAudio.pathOf(stored.id));
     const lines: string[] = [];
     const log = pino({ base: null, timestamp: false, level: "warn" }, { write: (line: string) => lines.push(line) });
     const context = stepContext(stored, undefined, { directory: directory.path, log });

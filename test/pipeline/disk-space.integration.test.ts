@@ -68,7 +68,7 @@ class Workplace extends QuietPipeline {
   /** Creates a recording with a file. */
   upload(source: string): string {
     const id = this.create();
-    symlinkSync(source, this.dataDirectory.audio.pathOf(id));
+    symlinkSync(source, this.dataDirectory.localAudio.pathOf(id));
     return id;
   }
 

@@ -21,7 +21,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));
     pipeline = new QuietPipeline(run, { reserveBytes: () => reserveBytes });
     id = pipeline.create();
-    copyFileSync(jfk, pipeline.dataDirectory.audio.pathOf(id));
+    copyFileSync(jfk, pipeline.dataDirectory.localAudio.pathOf(id));
     reserveBytes = 0;
     detects = () => ({});
   });

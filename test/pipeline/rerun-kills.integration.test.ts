@@ -49,7 +49,7 @@ function fill(path: string): string {
   const account = createAccount(store, "acme", { actor: "operator", now: Date.now() });
   store.update(tables.accounts).set({ voices: true }).run();
   const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
-  writeFileSync(directory.audio.pathOf(id), "audio");
+  writeFileSync(directory.localAudio.pathOf(id), "audio");
   recordings.claim(id);
   recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 9, speaker: 0, text: "old", words: [] }]);
   const choice = { speechModel: "whisper-base", pinnedLanguage: null, author: "operator" };

@@ -12,7 +12,7 @@ test("a temporary data directory is removed with its content when it is disposed
   using parent = temporaryDirectory();
   {
     using work = temporaryDataDirectory(parent.path, now);
-    writeFileSync(work.directory.audio.pathOf(Bun.randomUUIDv7()), "audio");
+    writeFileSync(work.directory.localAudio.pathOf(Bun.randomUUIDv7()), "audio");
     expect(readdirSync(parent.path)).toHaveLength(1);
   }
   expect(readdirSync(parent.path)).toEqual([]);

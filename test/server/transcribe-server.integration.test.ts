@@ -42,7 +42,7 @@ test("audio whose retention is over is removed although an old backup cannot be 
   const old = recordings.create(newRecording(newRecordingId(longAgo), id));
   recordings.fail(old.id, { reason: "no_speech" });
   store.$client.close();
-  writeFileSync(data.audio.pathOf(old.id), "audio");
+  writeFileSync(data.localAudio.pathOf(old.id), "audio");
   const stuck = join(directory.path, "backups/left.partial");
   mkdirSync(stuck, { recursive: true });
   utimesSync(stuck, new Date(longAgo), new Date(longAgo));
@@ -51,8 +51,8 @@ test("audio whose retention is over is removed although an old backup cannot be 
   const settings = loadSettings({ file: undefined, environment, flags: {} });
   const server = await startTranscribeServer(settings, createLogger("silent"));
   try {
-    while (existsSync(data.audio.pathOf(old.id))) await Bun.sleep(10);
-    expect([existsSync(stuck), existsSync(data.audio.pathOf(old.id))]).toEqual([true, false]);
+    while (existsSync(data.localAudio.pathOf(old.id))) await Bun.sleep(10);
+    expect([existsSync(stuck), existsSync(data.localAudio.pathOf(old.id))]).toEqual([true, false]);
   } finally {
     await server.stop();
   }

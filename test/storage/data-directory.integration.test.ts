@@ -72,9 +72,9 @@ describe("the data directory", () => {
     const [open, done, lost, expired] = [1, 2, 3, 4].map(() => Bun.randomUUIDv7()) as [string, string, string, string];
     const files = {
       halfUpload: join(directory.incoming, "half"),
-      openUpload: directory.audio.pathOf(open),
-      doneUpload: directory.audio.pathOf(done),
-      lostUpload: directory.audio.pathOf(lost),
+      openUpload: directory.localAudio.pathOf(open),
+      doneUpload: directory.localAudio.pathOf(done),
+      lostUpload: directory.localAudio.pathOf(lost),
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
     for (const id of [open, done, lost]) mkdirSync(directory.filesOf(id).work);
@@ -108,7 +108,7 @@ describe("the data directory", () => {
     const directory = new DataDirectory(join(parent.path, "data"));
     writeFileSync(join(parent.path, "victim"), "");
     const uses = [
-      () => directory.audio.pathOf(id),
+      () => directory.localAudio.pathOf(id),
       () => directory.filesOf(id).work,
       () => directory.filesOf(id).playback.directory,
       () => directory.filesOf(id).playbackDraft.directory,

@@ -10,7 +10,7 @@ function filled(path: string): DataDirectory {
   const directory = new DataDirectory(path);
   writeFileSync(directory.databasePath, "d".repeat(100));
   writeFileSync(`${directory.databasePath}-wal`, "w".repeat(20));
-  writeFileSync(directory.audio.pathOf(id), "u".repeat(3000));
+  writeFileSync(directory.localAudio.pathOf(id), "u".repeat(3000));
   mkdirSync(join(directory.filesOf(id).work, "deep"), { recursive: true });
   writeFileSync(join(directory.filesOf(id).work, "deep/audio.pcm"), "p".repeat(500));
   mkdirSync(directory.filesOf(id).playback.directory);
@@ -38,7 +38,7 @@ test("the disk's figures are measured again after five seconds, those of the fol
   };
   expect(await figures()).toEqual([120, 3000]);
   writeFileSync(directory.databasePath, "d");
-  rmSync(directory.audio.pathOf(id));
+  rmSync(directory.localAudio.pathOf(id));
   expect(await figures()).toEqual([120, 3000]);
   now = 5_000;
   expect(await figures()).toEqual([21, 3000]);
@@ -55,7 +55,7 @@ test("folders that take long to walk through are measured less often", async () 
   const walk = uploads();
   now = 10_000;
   expect(await walk).toBe(3000);
-  rmSync(directory.audio.pathOf(id));
+  rmSync(directory.localAudio.pathOf(id));
   now = 500_000;
   expect(await uploads()).toBe(3000);
   now = 510_000;

@@ -297,6 +297,7 @@ export class ApiServer implements Disposable {
       upload_bytes: options.uploadBytes ?? 10_000_000,
       recording_seconds: options.recordingSeconds ?? 18 * 3600,
       recordings_per_account: options.recordingsPerAccount ?? 5,
+      live_sessions_per_account: 0,
       audio_minutes_per_day: 1200,
       // High enough for tests of other limits.
       creates_per_hour: 100_000,

@@ -147,6 +147,13 @@ export class ScriptedSessions implements LiveSessions {
     return { session, ...this.resumed };
   }
 
+  requirePlace() {
+    if (this.refusal !== null) throw new LiveError(this.refusal);
+    if (this.opened.length >= this.places) {
+      throw new LiveError(this.places === 0 ? { kind: "off" } : { kind: "full", sessions: this.places });
+    }
+  }
+
   status() {
     return { open: this.opened.length, places: this.places };
   }

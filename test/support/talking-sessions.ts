@@ -44,6 +44,10 @@ export class TalkingSessions implements LiveSessions {
     return { session, receivedSeconds, segments: segments.filter(({ number }) => number >= fromSegment) };
   }
 
+  requirePlace() {
+    if (this.refusal !== null) throw new LiveError(this.refusal);
+  }
+
   status() {
     return { open: this.all.filter(({ isOver }) => !isOver).length, places: 4 };
   }

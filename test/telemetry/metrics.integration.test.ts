@@ -33,6 +33,7 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
     folders: () => ({ waiting: 7, done: 5, failed: 2, hindered: [{ kind: "full", count: 1 }] }),
     live: () => ({ open: 3, places: 8 }),
     webhooks: () => ({ pending: 4, paused: 1 }),
+    audioStore: () => ({ waiting: 6, outageSeconds: 30 }),
     fleet: () => null,
     ...changes,
   });

@@ -39,6 +39,12 @@ export const testPackages = {
     constraints: join(root, "test/wyoming/constraints.txt"),
     timeoutMilliseconds: 300_000,
   },
+  moto: {
+    name: "moto",
+    packages: ["moto[s3]", "flask", "flask-cors"],
+    constraints: join(root, "test/storage/moto-constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   typeCheckers: {
     name: "sdk-checkers",
     packages: ["mypy", "pyright"],

@@ -44,7 +44,7 @@ function refusalText(id: string, refusal: Refusal): string {
 }
 
 const rerunTexts: Readonly<Record<RerunRefusal, string>> = {
-  no_audio: "its audio is no longer stored (storage.audio_days)",
+  no_audio: "its audio is no longer stored (retention.audio_days)",
   already_open: "it is being processed again; cancel that first: transcribe recordings cancel ID",
   no_place: "its account has as many queued and processing recordings as it may have; wait until one has finished",
 };

@@ -37,7 +37,7 @@ export function modelsContext(command: Command): Promise<ModelsContext> {
 
 /** Does the same as `modelsContext`, for a process that already runs as the data directory's owner. */
 export async function openModels(own: Settings): Promise<ModelsContext> {
-  const dataDirectory = new DataDirectory(own.storage.data_dir);
+  const dataDirectory = DataDirectory.of(own);
   const running = await findRunningServer(dataDirectory);
   const setting = running?.modelSetting || own.engine.whisper_model;
   const settings = { ...own, engine: { ...own.engine, whisper_model: setting } };

@@ -66,6 +66,8 @@ export const webhookRoutes = {
   },
   /** Sends a test, whose result is the first of the deliveries. */
   testWebhook: { at: "POST /webhooks/:id/tests", access: "operator", answer: webhookListSchema },
+  /** Replaces the secret. Messages have signatures of both secrets for a day. Only this response contains the new one. */
+  rotateWebhook: { at: "POST /webhooks/:id/secrets", access: "operator", answer: addedWebhookSchema },
   pauseWebhook: {
     at: "PUT /webhooks/:id",
     access: "operator",

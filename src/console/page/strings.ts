@@ -388,6 +388,11 @@ export const strings = {
     once: "Copy the secret now; it is shown only this once. The receiver checks with it that messages come from here.",
     secret: "Secret",
     saved: "I have saved the secret",
+    rotate: "New secret…",
+    rotateTitle: "Replace the secret?",
+    rotateMeans:
+      "Messages have signatures of the old and of the new secret for 24 hours. Give the new one to the receiver.",
+    rotated: "The secret was replaced",
     events: {
       "recording.completed": "Completed",
       "recording.failed": "Failed",

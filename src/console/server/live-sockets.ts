@@ -48,6 +48,7 @@ export class LiveSockets {
           session = resumed.session;
           return resumed;
         },
+        requirePlace: (account) => sessions.requirePlace(account),
         status: () => sessions.status(),
       },
     });

@@ -1,4 +1,4 @@
-import { type Account, audit, getAccount } from "../../accounts/index.ts";
+import { type Account, audit, countAccounts, getAccount } from "../../accounts/index.ts";
 import { transact } from "../../database/index.ts";
 import { MachineError } from "../../disk/index.ts";
 import { type CreatePlace, IntakeError, requireActive } from "../../intake/index.ts";
@@ -80,8 +80,7 @@ export class LiveService implements LiveSessions {
     if (!settings().enabled) throw new LiveError({ kind: "off" });
     intake.requireOpen();
     const checked = checkOptions(options, languagesOf(this.#services));
-    const { open, places } = this.status();
-    if (open >= places) throw new LiveError({ kind: "full", sessions: places });
+    this.requirePlace(sender.account);
     const { account, workspaceId, holder, requireAccess } = sender;
     const id = newRecordingId(now());
     const files = dataDirectory.liveFilesOf(id);
@@ -124,11 +123,31 @@ export class LiveService implements LiveSessions {
     return { session, receivedSeconds: session.receivedSeconds, segments: session.segmentsFrom(fromSegment) };
   }
 
+  requirePlace(account: Account): void {
+    const { open, places } = this.status();
+    if (!this.#services.settings().enabled) throw new LiveError({ kind: "off" });
+    if (open >= places) throw new LiveError({ kind: "full", sessions: places });
+    const share = this.#shareOf(account, places);
+    const own = this.#open().filter(({ accountId }) => accountId === account.id).length;
+    if (own >= share) throw new LiveError({ kind: "account_full", sessions: share });
+  }
+
   status(): { readonly open: number; readonly places: number } {
     const { settings, measuredPlaces } = this.#services;
     const { enabled, sessions } = settings();
-    const open = [...this.#entries.values()].filter(({ session }) => !session.hasEnded).length;
-    return { open, places: enabled ? sessions || measuredPlaces() : 0 };
+    return { open: this.#open().length, places: enabled ? sessions || measuredPlaces() : 0 };
+  }
+
+  #open(): Entry[] {
+    return [...this.#entries.values()].filter(({ session }) => !session.hasEnded);
+  }
+
+  /** Returns the number of sessions that an account may have. One account alone may have all places. */
+  #shareOf(account: Account, places: number): number {
+    const own = parseAccountLimits(account.limits).live_sessions_per_account;
+    const limit = own ?? this.#services.limits().live_sessions_per_account;
+    if (limit > 0) return limit;
+    return countAccounts(this.#services.store) > 1 ? Math.ceil(places / 2) : places;
   }
 
   /** Suspends all sessions. The next server continues those that are kept. */

@@ -211,10 +211,12 @@ export class PlaybackCopies {
     if (recording === null) return "unknown";
     const { status, durationSeconds, audioTrack, audioTracks } = recording;
     if (isOpen(status)) return "open";
-    if (!(await dataDirectory.audio.has(id))) return "removed";
     if (durationSeconds === null) return "silent";
     const track = audioTracks === 1 ? null : audioTrack;
-    return { id, status, durationSeconds, track, files: dataDirectory.filesOf(id).playbackOf(track).playback };
+    const files = dataDirectory.filesOf(id).playbackOf(track).playback;
+    // A copy is removed with the audio, so its store need not be asked.
+    if (!areComplete(files) && !(await dataDirectory.audio.has(id))) return "removed";
+    return { id, status, durationSeconds, track, files };
   }
 
   /** Returns the source of a copy; null if none is to be made. */

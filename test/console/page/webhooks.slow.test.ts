@@ -57,6 +57,10 @@ describe.if(ready)("webhooks in the console in a browser", () => {
     await section.getByRole("button", { name: "Send a test" }).click();
     await section.getByText(/^204 after \d+ ms$/).waitFor();
     expect(receiver.messages.map(({ type }) => type)).toEqual(["ping"]);
+    await section.getByRole("button", { name: "New secret…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "New secret…" }).click();
+    expect(await page.getByRole("textbox", { name: "Secret" }).inputValue()).toStartWith("whsec_");
+    await page.getByRole("button", { name: "I have saved the secret" }).click();
     await section.getByRole("button", { name: "Pause" }).click();
     await section.getByRole("button", { name: "Resume" }).waitFor();
     await page.setViewportSize({ width: 360, height: 740 });

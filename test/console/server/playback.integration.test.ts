@@ -14,7 +14,7 @@ const ready = available("tests of playback in the console", ffmpegPath, jfk);
 async function prepared(server: ConsoleServer, operator: Browser): Promise<string> {
   const { api } = server;
   const id = api.enterProcessing(api.account("first").id);
-  copyFileSync(jfk, api.dataDirectory.audio.pathOf(id));
+  copyFileSync(jfk, api.dataDirectory.localAudio.pathOf(id));
   api.recordings.describe(id, { durationSeconds: 11 });
   api.recordings.complete(id, []);
   while ((await operator.read(`/recordings/${id}/playback`, playbackCopySchema)).state !== "ready") await Bun.sleep(10);
@@ -92,7 +92,7 @@ test("the cause of a failed playback copy, which may name a path, is for operato
   const id = api.enterProcessing(account);
   api.recordings.describe(id, { durationSeconds: 3 });
   api.recordings.complete(id, []);
-  writeFileSync(api.dataDirectory.audio.pathOf(id), "no audio at all");
+  writeFileSync(api.dataDirectory.localAudio.pathOf(id), "no audio at all");
   writeFileSync(api.dataDirectory.filesOf(id).playbackDraft.directory, "a file in the way");
   const operator = await server.operator();
   const reader = await signedIn(server, "rita@example.org", "reader", ["first"]);

@@ -17,7 +17,7 @@ async function opened(server: ConsoleServer) {
   const { api } = server;
   const client = api.client("first");
   const id = await server.enterSaid("first", ["We met in June.", "Yes, we did."]);
-  writeFileSync(api.dataDirectory.audio.pathOf(id), "audio");
+  writeFileSync(api.dataDirectory.localAudio.pathOf(id), "audio");
   const member = await signedIn(server, "member@example.org", "member", ["first"]);
   const path = `/recordings/${id}`;
   const start = (body: Record<string, unknown> = {}) =>

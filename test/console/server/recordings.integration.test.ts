@@ -164,11 +164,11 @@ describe("deleting a recording", () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Xylophone."]);
     const { dataDirectory, store } = server.api;
-    writeFileSync(dataDirectory.audio.pathOf(id), "sound");
+    writeFileSync(dataDirectory.localAudio.pathOf(id), "sound");
     const operator = await server.operator();
     await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: "Zebulon" } });
     expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);
-    expect(existsSync(dataDirectory.audio.pathOf(id))).toBe(false);
+    expect(existsSync(dataDirectory.localAudio.pathOf(id))).toBe(false);
     expect((await operator.data(`/recordings/${id}`)).status).toBe(404);
     expect(idsOf(await operator.read("/recordings?q=xylophone", recordingPageSchema))).toEqual([]);
     store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");

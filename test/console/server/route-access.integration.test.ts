@@ -59,6 +59,7 @@ const table: readonly Row[] = [
   ["POST /accounts/:id/webhooks", 401, 403, 403, 403, 201],
   // The webhook does not exist, of which only operators learn.
   ["POST /webhooks/:id/tests", 401, 403, 403, 403, 404],
+  ["POST /webhooks/:id/secrets", 401, 403, 403, 403, 404],
   ["PUT /webhooks/:id", 401, 403, 403, 403, 404],
   ["DELETE /webhooks/:id", 401, 403, 403, 403, 404],
   ["POST /keys", 401, 403, 403, 403, 201],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { Webhook } from "standardwebhooks";
 import {
   accountPageSchema,
   addedWebhookSchema,
@@ -42,13 +43,21 @@ test("a webhook is added, tested, paused, resumed and removed, and only the answ
     webhooks: [{ deliveries: [{ event: "ping", state: "delivered", status: 204, attempts: 1 }] }],
   });
   expect(receiver.messages.map(({ type }) => type)).toEqual(["ping"]);
+  const rotated = await send(addedWebhookSchema, "POST", `${path}/secrets`);
+  expect(rotated.secret).toStartWith("whsec_");
+  expect(rotated.secret).not.toBe(secret);
+  await send(webhookListSchema, "POST", `${path}/tests`);
+  const { body = "", headers = {} } = receiver.messages[1] ?? {};
+  for (const each of [secret, rotated.secret]) {
+    expect(new Webhook(each).verify(body, headers)).toMatchObject({ type: "ping" });
+  }
   expect(await send(webhookListSchema, "PUT", path, { paused: true })).toMatchObject({
     webhooks: [{ pause_reason: "command" }],
   });
   expect(await operator.read("/overview", overviewSchema)).toMatchObject({ paused_webhooks: 1 });
   server.api.recordings.complete(server.api.enterProcessing(id), []);
   const shown = await operator.read(`/accounts/${id}/webhooks`, webhookListSchema);
-  expect(shown).toMatchObject({ webhooks: [{ pending: 1, deliveries: [{ event: "recording.completed" }, {}] }] });
+  expect(shown).toMatchObject({ webhooks: [{ pending: 1, deliveries: [{ event: "recording.completed" }, {}, {}] }] });
   expect(JSON.stringify(shown)).not.toContain("whsec_");
   expect(await send(webhookListSchema, "PUT", path, { paused: false })).toMatchObject({
     webhooks: [{ paused_at: null }],

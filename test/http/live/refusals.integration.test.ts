@@ -65,6 +65,7 @@ describe("a request for a live session", () => {
   const refusals: [LiveRefusal, number, string, string | null][] = [
     [{ kind: "off" }, 404, "not_found", null],
     [{ kind: "full", sessions: 4 }, 503, "service_unavailable", "30"],
+    [{ kind: "account_full", sessions: 2 }, 409, "concurrency_limit", null],
     [{ kind: "audio_used_up" }, 429, "rate_limited", "3600"],
     [{ kind: "unknown_session" }, 404, "not_found", null],
     [{ kind: "in_use" }, 409, "concurrency_limit", null],

@@ -60,7 +60,7 @@ export class Workplace implements Disposable {
   /** Creates a recording of an upload. */
   async enter(path = speech): Promise<string> {
     const { id } = this.recordings.create(newRecording(newRecordingId(this.now++), this.#accountId));
-    await copyFile(path, this.dataDirectory.audio.pathOf(id));
+    await copyFile(path, this.dataDirectory.localAudio.pathOf(id));
     return id;
   }
 

@@ -106,6 +106,7 @@ export function describedMetrics(): MetricDescription[] {
     certificateEndsAt: () => null,
     folders: () => ({ waiting: 0, done: 0, failed: 0, hindered: [] }),
     live: () => ({ open: 0, places: 0 }),
+    audioStore: () => ({ waiting: 0, outageSeconds: 0 }),
     webhooks: () => ({ pending: 0, paused: 0 }),
     fleet: () => null,
   });

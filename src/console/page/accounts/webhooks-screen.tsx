@@ -53,18 +53,7 @@ function AddDialog({ list, onChange, onClose }: AddDialogProps) {
     onChange(added.list);
     setSecret(added.secret);
   };
-  if (secret !== null) {
-    return (
-      <SecretDialog
-        title={texts.added}
-        means={texts.once}
-        label={texts.secret}
-        secret={secret}
-        done={texts.saved}
-        onClose={onClose}
-      />
-    );
-  }
+  if (secret !== null) return <WebhookSecret title={texts.added} secret={secret} onClose={onClose} />;
   return (
     <FormDialog title={texts.addTitle} action={texts.add} onSubmit={add} onClose={onClose}>
       <label>
@@ -86,6 +75,7 @@ function AddDialog({ list, onChange, onClose }: AddDialogProps) {
 
 function WebhookSection({ webhook, onChange }: { webhook: Webhook; onChange: (list: WebhookList) => void }) {
   const [isRemoving, setRemoving] = useState(false);
+  const [isRotating, setRotating] = useState(false);
   const { problem, isRunning, attempt } = useAttempt();
   const { id, url, events, paused_at, pause_reason, pending, created_by, created_at } = webhook;
   const test = async () => {
@@ -130,9 +120,11 @@ function WebhookSection({ webhook, onChange }: { webhook: Webhook; onChange: (li
           disabled={isRunning}
           onClick={() => void attempt(() => pause(paused_at === null))}
         />
+        <Button text={texts.rotate} of={url} onClick={() => setRotating(true)} />
         <Button look="quiet bad" text={texts.remove} of={url} onClick={() => setRemoving(true)} />
       </div>
       <Deliveries webhook={webhook} />
+      {isRotating && <RotateDialog id={id} onChange={onChange} onClose={() => setRotating(false)} />}
       {isRemoving && (
         <FormDialog
           title={texts.removeTitle}
@@ -145,6 +137,41 @@ function WebhookSection({ webhook, onChange }: { webhook: Webhook; onChange: (li
         </FormDialog>
       )}
     </section>
+  );
+}
+
+/** Asks whether to replace the secret of a webhook, and shows the new one. */
+function RotateDialog({ id, onChange, onClose }: Omit<AddDialogProps, "list"> & { readonly id: string }) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const rotate = async () => {
+    const rotated = await call("rotateWebhook", { id });
+    onChange(rotated.list);
+    setSecret(rotated.secret);
+  };
+  if (secret !== null) return <WebhookSecret title={texts.rotated} secret={secret} onClose={onClose} />;
+  return (
+    <FormDialog title={texts.rotateTitle} action={texts.rotate} onSubmit={rotate} onClose={onClose}>
+      <p>{texts.rotateMeans}</p>
+    </FormDialog>
+  );
+}
+
+interface WebhookSecretProps {
+  readonly title: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+function WebhookSecret({ title, secret, onClose }: WebhookSecretProps) {
+  return (
+    <SecretDialog
+      title={title}
+      means={texts.once}
+      label={texts.secret}
+      secret={secret}
+      done={texts.saved}
+      onClose={onClose}
+    />
   );
 }
 

@@ -14,6 +14,7 @@ import {
   requirePermitted,
   requireWebhook,
   resumeWebhook,
+  rotateSecret,
   type Delivery as StoredDelivery,
   type Webhook as StoredWebhook,
   sendTest,
@@ -29,6 +30,8 @@ import { named, optionalTimestamp } from "../show-recording.ts";
 
 /** Number of a webhook's events in a response. */
 const MAX_DELIVERIES = 20;
+/** Time for which the former secret signs, too; as by the command. */
+const OVERLAP_MILLISECONDS = 86_400_000;
 
 /** Creates the handlers for the webhooks of accounts. */
 export function webhookHandlers(services: ConsoleServices): Handlers<typeof webhookRoutes> {
@@ -64,6 +67,12 @@ export function webhookHandlers(services: ConsoleServices): Handlers<typeof webh
       const accountId = accountOf(id);
       await sendTest(store, id, postOptions());
       return listOf(services, accountId);
+    },
+
+    rotateWebhook({ request, id }) {
+      const accountId = accountOf(id);
+      const { secret } = rotateSecret(store, id, OVERLAP_MILLISECONDS, authorOf(request));
+      return { list: listOf(services, accountId), secret };
     },
 
     pauseWebhook({ request, id, body: { paused } }) {

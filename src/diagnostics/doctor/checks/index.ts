@@ -10,6 +10,7 @@ import { programChecks } from "./program.ts";
 import { serverChecks } from "./server.ts";
 import { storageChecks } from "./storage.ts";
 import { memoryChecks, systemChecks } from "./system.ts";
+import { webhookChecks } from "./webhooks.ts";
 
 /** All checks in display order. docs/troubleshooting.md has a section for each. */
 export const checks: readonly Check[] = [
@@ -22,6 +23,7 @@ export const checks: readonly Check[] = [
   ...storageChecks,
   ...serverChecks,
   ...folderChecks,
+  ...webhookChecks,
   ...fleetChecks,
   ...memoryChecks,
   ...systemChecks,

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { databaseState, MigrationError, pendingMigrations } from "../../../database/index.ts";
 import { programVersion } from "../../../program/index.ts";
+import { BucketSettingsError, probeBucket } from "../../../storage/index.ts";
 import { messageOf, size } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { existingPart } from "../machine-facts.ts";
@@ -112,4 +113,30 @@ const databaseVersion: Check = {
   },
 };
 
-export const storageChecks = [diskSpace, diskInodes, databaseIntegrity, databaseVersion];
+const objectStore: Check = {
+  id: "storage.audio",
+  title: "Object store of the audio",
+  explanation:
+    "Whether the bucket of storage.audio can be read with the key of s3.credentials_file. While it cannot, recordings are processed as always, and their audio waits on this machine.",
+  async run({ settings }): Promise<Finding> {
+    if (settings.storage.audio === "") return skipped("audio is stored in the data directory");
+    try {
+      const found = await probeBucket(settings);
+      if (found === null) return skipped("audio is stored in the data directory");
+      if (found.fault === null) return ok(found.address);
+      return problem(`${found.address} can't be read`, {
+        detail: [found.fault],
+        advice:
+          "Compare storage.audio and the settings of s3 with the store's, and the rights of the key; see docs/object-storage.md.",
+      });
+    } catch (error) {
+      if (!(error instanceof BucketSettingsError)) throw error;
+      return problem("the settings of the object store can't be used", {
+        detail: [error.message],
+        advice: "Correct the setting or its file.",
+      });
+    }
+  },
+};
+
+export const storageChecks = [diskSpace, diskInodes, databaseIntegrity, databaseVersion, objectStore];

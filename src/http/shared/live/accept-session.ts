@@ -34,10 +34,11 @@ export function acceptLiveSession(request: Request, sender: LiveSender, services
   const options = optionsIn(query);
   const { sessions, log, now } = services;
   // The WebSocket of browsers hides why it is refused. The same request without one is answered with the reason.
-  if (!asksForSocket(request) && query.resume === undefined) requirePlace(services);
-  requireSocketRequest(request);
+  const isProbe = !asksForSocket(request) && query.resume === undefined;
   const { requestId } = contextOf(request);
   try {
+    if (isProbe) sessions.requirePlace(sender.account);
+    requireSocketRequest(request);
     const handler = new GuardedSocket(
       { log, requestId, now },
       (socket) =>
@@ -51,13 +52,6 @@ export function acceptLiveSession(request: Request, sender: LiveSender, services
   } catch (error) {
     throw error instanceof LiveError ? liveRefusalToApiError(error.refusal, now()) : error;
   }
-}
-
-/** @throws {ApiError} as for a session that is not opened because all places are taken, or sessions are off */
-function requirePlace({ sessions, now }: LiveServices): void {
-  const { open, places } = sessions.status();
-  if (open < places) return;
-  throw liveRefusalToApiError(places === 0 ? { kind: "off" } : { kind: "full", sessions: places }, now());
 }
 
 /** Runs the opening of a request's session. A client secret opens one session. @throws {ApiError} 401 for a used one */

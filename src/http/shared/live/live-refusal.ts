@@ -25,6 +25,11 @@ export function liveRefusalToApiError(refusal: LiveRefusal, now: number): ApiErr
       const places = count(refusal.sessions, "live session", "live sessions");
       return unavailable(`This server runs ${places} at once, and all places are taken.`, PLACE_RETRY_SECONDS);
     }
+    case "account_full":
+      return new ApiError(
+        "concurrency_limit",
+        `This account may have ${count(refusal.sessions, "live session", "live sessions")} at once.`,
+      );
     case "audio_used_up":
       // The allowance is that of a UTC day.
       return rateLimited("This account has no audio allowance left today.", DAY - (now % DAY));
