@@ -1,6 +1,7 @@
 export { embed, openDiarizationModels, segment } from "./diarization/index.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export {
+  comparableText,
   type EncoderComparison,
   encoderComparisonSchema,
   encoderPath,

@@ -68,11 +68,3 @@ export function cleanText(text: string, spaces: "single" | "as typed" = "single"
     .trim();
   return nothingVisible.test(clean) ? "" : clean;
 }
-
-/** Returns a text without case, spaces and punctuation, in which two recognitions of the same words may differ. */
-export function comparableText(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "");
-}

@@ -1,5 +1,5 @@
 export { type Boundary, boundaryBetween, sentenceMark } from "./boundary-between.ts";
-export { cleanText, comparableText } from "./clean-text.ts";
+export { cleanText } from "./clean-text.ts";
 export { editDistance } from "./edit-distance.ts";
 export { foldAscii, isEmailAddress } from "./email-address.ts";
 export { codeOf, ExpectedError, isSystemError, messageOf, orAborted, valueOr } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { comparableText } from "../../text/index.ts";
+import { comparableText } from "../../speech/index.ts";
 import type { EngineWord } from "../../timeline/index.ts";
 
 /**

@@ -1,4 +1,3 @@
-import { comparableText } from "../../text/index.ts";
 import type { EngineWord } from "../../timeline/index.ts";
 
 /** Difference between the ends of a word in two passes from which it counts as another word. */
@@ -70,4 +69,12 @@ function timeCost(words: readonly EngineWord[], count: number, knownSeconds: num
 
 function middleOf({ startSeconds, endSeconds }: EngineWord): number {
   return (startSeconds + endSeconds) / 2;
+}
+
+/** Returns a text without case, spaces and punctuation, in which two recognitions of the same words may differ. */
+export function comparableText(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "");
 }
