@@ -73,6 +73,11 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
     ],
   ],
   [
+    "sessions are played in virtual time",
+    "tools/bench",
+    ["live/session/session-sound", "live/session/session-text", "live/session/session-work", "live/sound/index"],
+  ],
+  [
     "a random model for measurements",
     "tools/bench",
     ["speech/recognizer/ggml-file/index", "speech/recognizer/whisper/model-file/expected-tensors"],

@@ -17,6 +17,9 @@ const none = Type.Object({});
 const MAX_VOICE_SPANS = 100;
 const MAX_EMBEDDING = 4096;
 
+/** Maximum number of known words of a live pass: more than anybody says in its 30 s. */
+const MAX_KNOWN_WORDS = 300;
+
 /** Path of the encoder in ONNX form, where that form replaces the model's own encoder. */
 const encoder = Type.Optional(path);
 
@@ -121,6 +124,7 @@ export const operations = {
   /**
    * Transcribes a span of a live session, of at most 30 s, in one fast pass. The session's PCM may grow meanwhile: the
    * area's `sampleCount` is the number of samples at the time of the request. Words have times from the start of the PCM.
+   * Returns only the words after the known ones.
    */
   transcribeLive: operation(
     Type.Object({
@@ -132,6 +136,8 @@ export const operations = {
       language: Type.String(),
       /** Names and terms to expect. */
       vocabulary: Type.Optional(Type.String()),
+      /** The words with which the span begins, if these are known. */
+      known: Type.Optional(Type.Array(wordSchema, { maxItems: MAX_KNOWN_WORDS })),
     }),
     Type.Object({ words: Type.Array(wordSchema) }),
   ),

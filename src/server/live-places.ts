@@ -7,12 +7,12 @@ import { withSpeechSample } from "./speech-models.ts";
 
 /** Live sessions at the same time where nothing was measured yet. */
 const UNMEASURED_PLACES = 2;
-/** Sound of the measured passes: that of a usual turn, of which a pass covers all so far. */
-const SPAN = { startSeconds: 0, endSeconds: 5 };
+/** Sound of the measured passes: a usual pass covers so much. */
+const SPAN = { startSeconds: 0, endSeconds: 7 };
 /** Number of passes, of which the fastest counts. The first one loads the model. */
 const PASSES = 4;
 /** New speech after which a session requests a pass. */
-const STEP_SECONDS = 0.6;
+const STEP_SECONDS = 0.8;
 /** Share of the lanes that live sessions may take from recordings. Chosen, not measured. */
 const LIVE_SHARE = 0.5;
 /** Longest measurement. A slower machine serves one session at most. */
@@ -22,6 +22,8 @@ interface LivePlacesOptions {
   readonly engine: Pick<Engine, "run" | "lanes">;
   /** Returns the path of the model that live sessions use. */
   readonly modelPath: () => string;
+  /** Returns the path of the ONNX form of that model's encoder, if sessions use it. */
+  readonly encoder: (signal: AbortSignal) => Promise<string | null | undefined>;
   readonly files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">;
   /** Place of the sample, which the next start cleans up after a kill. */
   readonly directory: string;
@@ -38,8 +40,8 @@ interface LivePlacesOptions {
  */
 export class LivePlaces {
   readonly #options: LivePlacesOptions;
-  /** The measurement of one model; null before the first. */
-  #measured: { readonly modelPath: string; readonly places: number } | null = null;
+  /** The measurement of one model with one encoder; null before the first. */
+  #measured: { readonly modelPath: string; readonly encoder: string | null; readonly places: number } | null = null;
 
   constructor(options: LivePlacesOptions) {
     this.#options = options;
@@ -49,20 +51,26 @@ export class LivePlaces {
     return this.#measured?.places ?? UNMEASURED_PLACES;
   }
 
-  /** Measures, unless the model in use was measured, or something else computes. */
+  /** Measures, unless the model and the encoder in use were measured, or something else computes. */
   async measure(): Promise<void> {
     const { engine, modelPath, isIdle, files, directory, log } = this.#options;
     const path = modelPath();
-    if (this.#measured?.modelPath === path || engine.lanes === 0 || !isIdle()) return;
-    const seconds = await withSpeechSample(files, (pcmPath) => this.#fastestPass(path, pcmPath), directory);
+    if (engine.lanes === 0 || !isIdle()) return;
+    const encoder = (await this.#options.encoder(AbortSignal.timeout(MAX_SECONDS * 1000))) ?? null;
+    if (this.#measured?.modelPath === path && this.#measured.encoder === encoder) return;
+    const model = { path, encoder };
+    const seconds = await withSpeechSample(files, (pcmPath) => this.#fastestPass(model, pcmPath), directory);
     // A recording that was sent meanwhile has slowed the passes.
     if (!isIdle()) return;
     const places = placesOf(engine.lanes, seconds);
-    this.#measured = { modelPath: path, places };
+    this.#measured = { modelPath: path, encoder, places };
     log.info({ event: "live.measured", passMilliseconds: Math.round(seconds * 1000), places });
   }
 
-  async #fastestPass(model: string, pcmPath: string): Promise<number> {
+  async #fastestPass(
+    { path: model, encoder }: { readonly path: string; readonly encoder: string | null },
+    pcmPath: string,
+  ): Promise<number> {
     const { engine, clock } = this.#options;
     const pcm = { path: pcmPath, sampleCount: Math.round(SPAN.endSeconds * SAMPLE_RATE) };
     const area = { directory: join(pcmPath, ".."), pcm };
@@ -70,7 +78,8 @@ export class LivePlaces {
     let fastest = Number.POSITIVE_INFINITY;
     for (let pass = 0; pass < PASSES; pass++) {
       const startedAt = clock();
-      await engine.run("transcribeLive", { area, span: SPAN, model, language: "en" }, signal);
+      const params = { area, span: SPAN, model, language: "en", ...(encoder === null ? {} : { encoder }) };
+      await engine.run("transcribeLive", params, signal);
       fastest = Math.min(fastest, (clock() - startedAt) / 1000);
     }
     return fastest;

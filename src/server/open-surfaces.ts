@@ -47,6 +47,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const livePlaces = new LivePlaces({
     engine: engine.local,
     modelPath: () => engine.models.current().path,
+    encoder: (signal) => engine.models.knownEncoderOf(engine.models.current(), signal),
     files: data.files,
     directory: data.dataDirectory.live,
     isIdle: () =>

@@ -2,6 +2,7 @@ export { embed, openDiarizationModels, segment } from "./diarization/index.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export {
   canTranslate,
+  comparableText,
   type EncoderComparison,
   encoderComparisonSchema,
   encoderPath,

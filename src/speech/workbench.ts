@@ -193,10 +193,11 @@ function createHandlers(
       if (secondsOf(span) > MAX_LIVE_SECONDS) throw new RangeError(`a live pass covers at most ${MAX_LIVE_SECONDS} s`);
       const samples = await readSpans(area.pcm, [span]);
       const { language, vocabulary = "" } = params;
+      const known = (params.known ?? []).map((word) => shifted(word, -span.startSeconds));
       const words = await loaded(models).use(
         model,
         signal,
-        (recognizer) => recognizer.transcribeLive(samples, { language, vocabulary, signal, threads }),
+        (recognizer) => recognizer.transcribeLive(samples, { language, vocabulary, known, signal, threads }),
         encoderAt(encoder),
         "live",
       );

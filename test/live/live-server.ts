@@ -235,6 +235,7 @@ export class LiveServer implements AsyncDisposable {
         companionOf: () => null,
         routes: () => [],
         languagesOf: () => languages,
+        knownEncoderOf: async () => null,
       },
       settings: () => this.settings,
       limits: () => this.limits,

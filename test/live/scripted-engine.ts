@@ -20,6 +20,10 @@ export class ScriptedEngine {
   onCall: (call: Call) => Promise<void> | void = () => {};
   /** Probabilities of languages that are detected. */
   languages: Readonly<Record<string, number>> = { en: 0.95, de: 0.05 };
+  /** Numbers of the words that end a sentence. */
+  sentenceEnds: readonly number[] = [];
+  /** Whether a pass whose known words end with a sentence recognizes nothing, as Whisper sometimes does. */
+  omitsNextSentence = false;
   woken = 0;
 
   wake(): void {
@@ -44,12 +48,26 @@ export class ScriptedEngine {
     return this.#answer(call) as Result<N>;
   }
 
+  #wordsOf({ area, span, known = [] }: Params<"transcribeLive">): EngineWord[] {
+    const last = known.at(-1);
+    if (this.omitsNextSentence && last?.text.endsWith(".")) return [];
+    const found = wordsOf(area, span).filter(({ startSeconds }) => startSeconds >= (last?.endSeconds ?? 0));
+    return found.map((word) => ({ ...word, text: this.#spelled(word.text) }));
+  }
+
+  /** Returns a word with a capital letter or a full stop where sentences begin and end. */
+  #spelled(text: string): string {
+    const number = Number(text.slice(2));
+    const begun = this.sentenceEnds.includes(number - 1) ? text.toUpperCase() : text;
+    return this.sentenceEnds.includes(number) ? `${begun}.` : begun;
+  }
+
   #answer(call: Call): unknown {
     switch (call.operation) {
       case "detectSpeech":
         return { probabilities: probabilitiesOf(call.params) };
       case "transcribeLive":
-        return { words: wordsOf(call.params.area, call.params.span) };
+        return { words: this.#wordsOf(call.params) };
       case "embedSpeech":
         return { embedding: embeddingOf(call.params.area, call.params.spans) };
       case "detectLiveLanguage":

@@ -61,6 +61,31 @@ describe("a session whose turns end by silence", () => {
     expect(events.of("partial").every(({ text, words: all }) => text.split(" ").length === all.length)).toBe(true);
   });
 
+  test("has passes that begin with the final words", async () => {
+    const { session, events } = server.open();
+    session.write(sound([2000, 16], [0, 1]));
+    await events.received("turnCompleted");
+    expect(events.text).toBe(words(0, 16));
+    const passes = server.engine.of("transcribeLive");
+    const starts = passes.map(({ span }) => span.startSeconds);
+    expect(passes.at(-1)?.known?.length).toBeGreaterThan(4);
+    // A long pass begins with one of the known words.
+    expect(Math.max(...starts)).toBeGreaterThan(2);
+    for (const { span, known = [] } of passes) {
+      expect(known.every(({ startSeconds }) => startSeconds >= span.startSeconds)).toBe(true);
+    }
+  });
+
+  test("loses no sentence that a pass omits after another one, and ends a segment with each", async () => {
+    server.engine.sentenceEnds = [3, 4, 9];
+    server.engine.omitsNextSentence = true;
+    const { session, events } = server.open();
+    session.write(sound([2000, 7], [0, 1]));
+    await events.received("turnCompleted");
+    expect(events.text).toBe("w0 w1 w2 w3. W4. W5 w6 w7 w8 w9. W10 w11 w12 w13");
+    for (const { segment } of events.of("final")) expect(segment.text).not.toContain(". ");
+  });
+
   test("cuts a turn that gets too long, and loses no word", async () => {
     const { session, events } = server.open();
     session.write(sound([2000, 21.7], [0, 0.3], [2000, 18], [0, 1]));

@@ -16,6 +16,10 @@ await runWithParts(
     fleet: ["scaling of a fleet, load on its coordinator, and overhead with one worker", () => import("./fleet.ts")],
     gpu: ["each GPU with several operations at once, with Whisper base and a large model", () => import("./gpu.ts")],
     live: ["delay, accuracy and cost of live transcription, compared with other programs", () => import("./live.ts")],
+    "live-simulation": [
+      "accuracy and delays of the method of live transcription, on the whole corpus in virtual time",
+      () => import("./live-simulation.ts"),
+    ],
     parakeet: [
       "the recognizer alone with a model of Parakeet's size and random weights",
       () => import("./parakeet.ts"),

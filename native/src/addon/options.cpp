@@ -26,6 +26,8 @@ Options read_options(const Napi::Object & object) {
     Options options;
     options.language = text(object, "language");
     options.initial_prompt = text(object, "initialPrompt");
+    options.prefix = text(object, "prefix");
+    options.max_tokens = integer(object, "maxTokens");
     options.threads = integer(object, "threads");
     options.beam_size = integer(object, "beamSize");
     options.audio_context = integer(object, "audioContext");
@@ -45,6 +47,7 @@ whisper_full_params to_whisper_params(const Options & options) {
     params.n_threads = options.threads;
     params.language = options.language.c_str();
     params.initial_prompt = options.initial_prompt.empty() ? nullptr : options.initial_prompt.c_str();
+    params.max_tokens = options.max_tokens;
     params.audio_ctx = options.audio_context;
     params.temperature_inc = options.temperature_increment;
     params.entropy_thold = options.entropy_threshold;

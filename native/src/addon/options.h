@@ -11,6 +11,8 @@ namespace transcribe {
 struct Options {
     std::string language;
     std::string initial_prompt;
+    std::string prefix; // text with which the transcript begins; needs without_timestamps
+    int max_tokens; // most tokens after the prefix; 0: whisper.cpp's limit
     int threads;
     int beam_size; // 1: greedy
     int audio_context; // encoder positions of 20 ms each; 0: all 1500

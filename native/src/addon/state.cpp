@@ -6,6 +6,8 @@
 #include "samples.h"
 #include "transcript.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -19,9 +21,25 @@ bool should_abort(void * core) {
     return static_cast<StateCore *>(core)->should_end();
 }
 
+// Returns the tokens of the text with which a transcript begins: of a long text, the last ones.
+std::vector<whisper_token> tokens_of_prefix(whisper_context * context, const std::string & text) {
+    // A token has at least one byte.
+    std::vector<whisper_token> tokens(text.size() + 1);
+    const int count = whisper_tokenize(context, text.c_str(), tokens.data(), static_cast<int>(tokens.size()));
+    tokens.resize(std::max(0, count));
+    const size_t most = whisper_n_text_ctx(context) / 4;
+    if (tokens.size() > most) {
+        tokens.erase(tokens.begin(), tokens.end() - static_cast<std::ptrdiff_t>(most));
+    }
+    return tokens;
+}
+
 Transcript run_whisper(StateCore & core, const std::vector<float> & samples, const Options & options) {
     Transcript transcript;
     whisper_full_params params = to_whisper_params(options);
+    const std::vector<whisper_token> prefix = tokens_of_prefix(core.context.get(), options.prefix);
+    params.prefix_tokens = prefix.data();
+    params.prefix_n_tokens = static_cast<int>(prefix.size());
     params.abort_callback = should_abort;
     params.abort_callback_user_data = &core;
 
@@ -38,7 +56,7 @@ Transcript run_whisper(StateCore & core, const std::vector<float> & samples, con
     if (status != 0) {
         throw_logged("whisper could not transcribe the samples, code " + std::to_string(status));
     }
-    transcript.segments = read_segments(core.context.get(), core.state);
+    transcript.segments = read_segments(core.context.get(), core.state, prefix.size());
     return transcript;
 }
 

@@ -39,20 +39,22 @@ Bytes check_utf8(const std::string & bytes) {
 // Joins tokens to pieces of whole characters. Drops bytes that never become characters: the model did not finish them.
 class PieceJoiner {
 public:
-    void add(const char * token_bytes, const whisper_token_data & token) {
+    void add(const char * token_bytes, const whisper_token_data & token, bool is_given) {
         bytes_ += token_bytes;
         probability_sum_ += token.p;
         count_ += 1;
+        given_ += is_given;
         const Bytes state = check_utf8(bytes_);
         if (state == Bytes::unfinished) {
             return;
         }
         if (state == Bytes::whole && !bytes_.empty()) {
-            pieces.push_back({bytes_, probability_sum_ / count_, token.t_dtw});
+            pieces.push_back({bytes_, probability_sum_ / count_, token.t_dtw, given_ == count_});
         }
         bytes_.clear();
         probability_sum_ = 0;
         count_ = 0;
+        given_ = 0;
     }
 
     std::vector<Piece> pieces;
@@ -61,11 +63,12 @@ private:
     std::string bytes_;
     float probability_sum_ = 0;
     int count_ = 0;
+    int given_ = 0;
 };
 
 }  // namespace
 
-std::vector<Segment> read_segments(whisper_context * context, whisper_state * state) {
+std::vector<Segment> read_segments(whisper_context * context, whisper_state * state, size_t given) {
     std::vector<Segment> segments;
     const whisper_token first_special = whisper_token_eot(context);
     for (int i = 0; i < whisper_full_n_segments_from_state(state); ++i) {
@@ -77,7 +80,12 @@ std::vector<Segment> read_segments(whisper_context * context, whisper_state * st
             if (token.id >= first_special) {
                 continue;
             }
-            joiner.add(whisper_token_to_str(context, token.id), token);
+            const bool is_given = given > 0;
+            joiner.add(whisper_token_to_str(context, token.id), token, is_given);
+            if (is_given) {
+                given -= 1;
+                continue;
+            }
             log_probability_sum += token.plog;
             text_tokens += 1;
         }
@@ -102,6 +110,7 @@ Napi::Value to_javascript(Napi::Env env, const Transcript & transcript) {
             Napi::Object entry = Napi::Object::New(env);
             entry.Set("text", piece.text);
             entry.Set("probability", piece.probability);
+            entry.Set("isGiven", piece.is_given);
             entry.Set("alignedEnd", static_cast<double>(piece.aligned_end));
             pieces.Set(j, entry);
         }

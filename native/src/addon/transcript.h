@@ -15,13 +15,14 @@ struct Piece {
     std::string text;
     float probability;   // mean of its tokens, 0 to 1
     int64_t aligned_end; // end of its last token, by alignment (DTW)
+    bool is_given;       // whether all its tokens are of the prefix
 };
 
 struct Segment {
     int64_t start; // units of 10 ms
     int64_t end;
     float no_speech_probability;
-    float average_log_probability; // over its text tokens
+    float average_log_probability; // over its text tokens that were not given
     std::vector<Piece> pieces;
 };
 
@@ -31,8 +32,8 @@ struct Transcript {
     std::vector<Segment> segments;
 };
 
-// Returns the segments of the state's last run, without special tokens and timestamps.
-std::vector<Segment> read_segments(whisper_context * context, whisper_state * state);
+// Returns the segments of the state's last run, without special tokens and timestamps. The first `given` tokens are the prefix.
+std::vector<Segment> read_segments(whisper_context * context, whisper_state * state, size_t given);
 
 Napi::Value to_javascript(Napi::Env env, const Transcript & transcript);
 

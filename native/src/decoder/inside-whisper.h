@@ -200,6 +200,15 @@ static int whisper_n_audio_ctx(const whisper_context & wctx, const whisper_state
     return wstate.exp_n_audio_ctx > 0 ? wstate.exp_n_audio_ctx : wctx.model.hparams.n_audio_ctx;
 }
 
+// Number of keys that attention to a window of `n_ctx` positions reads. Attention on a CPU reads any number of keys, on a GPU
+// whole blocks. A whole window is read in blocks, too, so that recordings have the same numbers everywhere
+static int whisper_n_keys(const whisper_state & wstate, int n_ctx) {
+    const bool is_exact = wstate.exp_n_audio_ctx > 0 &&
+        ggml_backend_dev_type(ggml_backend_get_device(wstate.backends[0])) == GGML_BACKEND_DEVICE_TYPE_CPU;
+
+    return is_exact ? n_ctx : GGML_PAD(n_ctx, 256);
+}
+
 static transcribe::PackedWeights whisper_packed(const struct ggml_tensor * weights) {
     return { weights->data, (size_t) weights->ne[1], (size_t) weights->ne[0] };
 }
@@ -260,7 +269,7 @@ static void whisper_pack_cross(const whisper_context & wctx, whisper_state & wst
     const auto & hparams = wctx.model.hparams;
 
     const int n_ctx     = whisper_n_audio_ctx(wctx, wstate);
-    const int n_ctx_pad = GGML_PAD(n_ctx, 256);
+    const int n_ctx_pad = whisper_n_keys(wstate, n_ctx);
 
     if (!wstate.cross_attention) {
         wstate.cross_attention = std::make_unique<transcribe::CrossAttention>(hparams.n_text_layer, hparams.n_text_head);

@@ -1,4 +1,5 @@
 import type { Engine } from "../../engine/index.ts";
+import type { SpeechModel } from "../../models/index.ts";
 import type { EngineWord, Span, WorkArea } from "../../timeline/index.ts";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
 import type { FrameLevels } from "../sound/index.ts";
@@ -14,6 +15,8 @@ interface LiveAreaOptions {
   readonly levels: FrameLevels;
   /** Returns the number of samples in the file. */
   readonly sampleCount: () => number;
+  /** Returns the path of the ONNX form of a model's encoder, if it is known to be better than the model's own. */
+  readonly encoderOf: (model: SpeechModel, signal: AbortSignal) => Promise<string | null | undefined>;
   readonly signal: AbortSignal;
   /** Called with the duration of each completed pass in seconds. */
   readonly onPass: (seconds: number) => void;
@@ -43,13 +46,21 @@ export class LiveArea {
     return (await engine.run("detectSpeech", { area: this.#area(), endSample }, signal)).probabilities;
   }
 
-  /** Recognizes the words of a span, which have times from the start of the session. */
-  async transcribe(span: Span, { path, code }: LiveModel, vocabulary: string): Promise<readonly EngineWord[]> {
-    const { engine, signal, onPass, clock } = this.#options;
+  /** Recognizes the words of a span after the known ones. They have times from the start of the session. */
+  async transcribe(
+    span: Span,
+    { model, code }: LiveModel,
+    vocabulary: string,
+    known: readonly EngineWord[],
+  ): Promise<readonly EngineWord[]> {
+    const { engine, encoderOf, signal, onPass, clock } = this.#options;
+    const encoder = await encoderOf(model, signal);
     const startedAt = clock();
-    // Only the model's own encoder computes less than 30 s.
-    const params = { area: this.#area(), span, model: path, language: code };
-    const hints = vocabulary === "" ? {} : { vocabulary };
+    const params = { area: this.#area(), span, model: model.path, language: code, ...(encoder && { encoder }) };
+    const hints = {
+      ...(vocabulary === "" ? {} : { vocabulary }),
+      ...(known.length === 0 ? {} : { known: [...known] }),
+    };
     const { words } = await engine.run("transcribeLive", { ...params, ...hints }, signal);
     onPass((clock() - startedAt) / 1000);
     return words;

@@ -11,13 +11,13 @@ import { type Span, secondsOf } from "../../timeline/index.ts";
 
 /** A model and the language in which it recognizes the words of a turn. */
 export interface LiveModel {
-  readonly path: string;
+  readonly model: SpeechModel;
   /** The model's code of the language. */
   readonly code: string;
 }
 
 /** The models, as live sessions use them. */
-export type LiveModels = Pick<RecordingModels, "current" | "companionOf" | "routes" | "languagesOf">;
+export type LiveModels = Pick<RecordingModels, "current" | "companionOf" | "routes" | "languagesOf" | "knownEncoderOf">;
 
 /** Speech from which a first language is detected, so that words appear soon; and from which it is final. */
 const FIRST_SECONDS = 1;
@@ -109,7 +109,7 @@ export class LiveLanguage {
     const own = models.routes().find(({ codes }) => codes.includes(code))?.model ?? current;
     const known = own.path === detector.path ? modelCode : codeIn(own, code);
     const model = known === undefined ? detector : own;
-    return { path: model.path, code: known ?? modelCode };
+    return { model, code: known ?? modelCode };
   }
 
   /** @param before seconds of the passage when its language was detected; 0 if it was not */

@@ -1,22 +1,28 @@
 import { type EngineWord, SAMPLE_RATE } from "../../timeline/index.ts";
 import { sampleOf } from "../turns/index.ts";
 import { type LiveArea, spanOf } from "./live-area.ts";
-import type { LiveLanguage } from "./live-language.ts";
+import type { LiveLanguage, LiveModel } from "./live-language.ts";
+import { PassageWords, withoutOverlap } from "./passage-words.ts";
 import type { Passage, Turn } from "./turn.ts";
-import { WordAgreement } from "./word-agreement.ts";
 
-/** New speech after which a pass is worth its cost. */
-const STEP_SAMPLES = 0.6 * SAMPLE_RATE;
+/**
+ * New speech after which a pass is worth its cost. With 0.6 s, words are shown and final 0.1 s earlier, with about one point
+ * more word errors: passes that are close to each other agree on wrong words.
+ */
+const STEP_SAMPLES = 0.8 * SAMPLE_RATE;
 /** Silence after which the words before it are recognized at once: the passage may be over. */
 const PAUSE_SAMPLES = 0.2 * SAMPLE_RATE;
 /** Sound after the detected one that a pass may cover: the latest words appear sooner. */
 const AHEAD_SAMPLES = 0.3 * SAMPLE_RATE;
-/** Duration from which a pass no longer begins at the start of the passage. */
-const LONG_SAMPLES = 9 * SAMPLE_RATE;
-/** Sound of final words with which a pass over a long passage begins, so that whisper does not begin in mid-sentence. */
-const KEPT_SAMPLES = 3 * SAMPLE_RATE;
 /** Speech that may have been added to a passage without another pass at its end: the rounding of its end. */
 const SAME_END_SAMPLES = 0.05 * SAMPLE_RATE;
+/**
+ * Speech after the last final word without which whisper cannot have omitted any; the distance from that word at which the
+ * speech is recognized alone; and the sound before its first word with which further passes begin.
+ */
+const OMITTED_SECONDS = 0.5;
+const AFTER_KNOWN_SECONDS = 0.05;
+const BEFORE_WORD_SECONDS = 0.1;
 /** Speech that has a word. */
 const LEAST_SAMPLES = 0.05 * SAMPLE_RATE;
 /** Number of last passes over a passage that may fail. */
@@ -41,9 +47,7 @@ export interface RecognitionOptions {
 
 /** The passes over one passage. */
 interface Progress {
-  agreement: WordAgreement;
-  /** First sample of the next pass. */
-  fromSample: number;
+  readonly words: PassageWords;
   /** End of the latest pass. */
   passedSample: number;
   /** Language of the latest pass, ISO 639. */
@@ -100,7 +104,7 @@ export class Recognition {
     const progress = this.#progressOf(passage);
     const isWhole = passage.endSample !== null;
     const isCovered = passage.speechEndSample - progress.completedSample <= SAME_END_SAMPLES;
-    const isRecognized = passage.speechEndSample - progress.fromSample < LEAST_SAMPLES;
+    const isRecognized = passage.speechEndSample - progress.words.startSeconds * SAMPLE_RATE < LEAST_SAMPLES;
     if (isWhole && (isCovered || isRecognized)) {
       this.#add(passage, progress, progress.open, true);
       return this.#endPassage(passage);
@@ -118,7 +122,7 @@ export class Recognition {
   }
 
   async #pass(passage: Passage, progress: Progress, isWhole: boolean): Promise<boolean> {
-    const { area, language, vocabulary } = this.#options;
+    const { area, language } = this.#options;
     // More sound may have arrived than a pass covers, and it may have the silence that ends the passage.
     const endSample = passage.endSample ?? Math.min(area.sampleCount, this.#detectedSample + AHEAD_SAMPLES);
     const speechEndSample = passage.speechEndSample;
@@ -126,11 +130,11 @@ export class Recognition {
     const spoken = await language.of({ span: spanOf(passage.startSample, endSample), isWhole, of: passage });
     if (spoken === null) return isWhole && this.#endPassage(passage);
     if (progress.language !== null && progress.language !== spoken.code) {
-      progress.agreement = new WordAgreement(passage.finalSample / SAMPLE_RATE);
+      progress.words.restart();
     }
     progress.language = spoken.code;
-    const span = spanOf(progress.fromSample, endSample);
-    const recognized = await area.transcribe(span, language.modelFor(spoken), vocabulary());
+    const seconds = { end: endSample / SAMPLE_RATE, speechEnd: speechEndSample / SAMPLE_RATE };
+    const recognized = await this.#recognize(progress.words, seconds, language.modelFor(spoken));
     if (passage.turn.isDropped) return this.#endPassage(passage);
     // The passage may have been cut meanwhile: the words behind the cut belong to the next one.
     const limit = (passage.endSample ?? endSample) / SAMPLE_RATE;
@@ -142,24 +146,37 @@ export class Recognition {
     return isWhole ? this.#endPassage(passage) : true;
   }
 
+  /** Recognizes the words after the known ones. @param end of the sound, and of the speech in it */
+  async #recognize(
+    words: PassageWords,
+    { end: endSeconds, speechEnd }: { readonly end: number; readonly speechEnd: number },
+    model: LiveModel,
+  ): Promise<readonly EngineWord[]> {
+    const { area, vocabulary } = this.#options;
+    const { startSeconds, known } = words;
+    const recognized = await area.transcribe({ startSeconds, endSeconds }, model, vocabulary(), known);
+    const last = known.at(-1);
+    if (recognized.length > 0 || last === undefined || speechEnd - last.endSeconds < OMITTED_SECONDS) return recognized;
+    // After a sentence and a pause, whisper often ends its text although somebody continues to speak.
+    const rest = { startSeconds: last.endSeconds + AFTER_KNOWN_SECONDS, endSeconds };
+    const omitted = withoutOverlap(known, await area.transcribe(rest, model, vocabulary(), []));
+    if (omitted[0] !== undefined)
+      words.beginAt(Math.max(last.endSeconds, omitted[0].startSeconds - BEFORE_WORD_SECONDS));
+    return omitted;
+  }
+
   /** Takes the words of a pass. */
   #add(passage: Passage, progress: Progress, words: readonly EngineWord[], isLast: boolean): void {
     const { language, onFinal, onPartial } = this.#options;
     // In a language that is not sure yet, no word is final.
     const mayBeFinal = isLast ? "all" : language.isSettled ? "agreed" : "none";
-    const { final, open } = progress.agreement.add(
-      words,
-      spanOf(progress.fromSample, progress.passedSample),
-      mayBeFinal,
-    );
+    const { final, open } = progress.words.add(words, progress.passedSample / SAMPLE_RATE, mayBeFinal);
     const hadOpen = progress.open.length > 0;
     progress.open = open;
     if (final.length > 0) {
       passage.turn.language = progress.language;
       passage.finalSample = Math.round((final.at(-1)?.endSeconds ?? 0) * SAMPLE_RATE);
       onFinal(passage, final);
-      const isLong = progress.passedSample - progress.fromSample > LONG_SAMPLES;
-      if (isLong) progress.fromSample = Math.max(progress.fromSample, passage.finalSample - KEPT_SAMPLES);
     }
     if (open.length > 0 || (hadOpen && final.length === 0)) onPartial(passage.turn, open);
   }
@@ -202,8 +219,7 @@ export class Recognition {
     const known = this.#progress.get(passage);
     if (known !== undefined) return known;
     const progress: Progress = {
-      agreement: new WordAgreement(passage.startSample / SAMPLE_RATE),
-      fromSample: passage.startSample,
+      words: new PassageWords(passage.startSample / SAMPLE_RATE),
       passedSample: passage.startSample,
       language: null,
       open: [],

@@ -1,3 +1,4 @@
+import { boundaryBetween } from "../../text/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../timeline/index.ts";
 import type { LiveEvent, LiveSegment } from "../contract.ts";
 import { type LiveRows, speakerLabel } from "../store/index.ts";
@@ -29,8 +30,12 @@ export class SessionText {
     this.#nextNumber = options.nextNumber;
   }
 
-  /** Adds final words of a turn. @returns their segment; null if they have no text */
-  add(turn: Turn, words: readonly EngineWord[]): LiveSegment | null {
+  /** Adds final words of a turn. @returns their segments, which end with sentences; none if they have no text */
+  add(turn: Turn, words: readonly EngineWord[]): LiveSegment[] {
+    return sentencesOf(words).flatMap((sentence) => this.#addSentence(turn, sentence) ?? []);
+  }
+
+  #addSentence(turn: Turn, words: readonly EngineWord[]): LiveSegment | null {
     const { id, rows, emit } = this.#options;
     const text = words.map((word) => word.text).join("");
     if (text.trim() === "") return null;
@@ -88,4 +93,15 @@ export class SessionText {
     this.#remembered.push(segment);
     if (this.#remembered.length > MAX_REMEMBERED) this.#remembered.shift();
   }
+}
+
+/** Divides words at the ends of sentences. */
+function sentencesOf(words: readonly EngineWord[]): EngineWord[][] {
+  const sentences: EngineWord[][] = [];
+  for (const [at, word] of words.entries()) {
+    const before = words[at - 1];
+    if (before !== undefined && boundaryBetween(before.text, word.text) !== "sentence") sentences.at(-1)?.push(word);
+    else sentences.push([word]);
+  }
+  return sentences;
 }

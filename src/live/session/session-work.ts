@@ -68,6 +68,7 @@ export class SessionWork {
       ...options,
       levels: sound.levels,
       sampleCount: () => sound.sampleCount,
+      encoderOf: models.knownEncoderOf,
       signal,
     });
     this.#language = new LiveLanguage(
@@ -176,10 +177,9 @@ export class SessionWork {
       vocabulary,
       nextFrame: () => this.#turns.nextFrame,
       onFinal: (passage, words) => {
-        const segment = text.add(passage.turn, words);
-        if (segment === null) return;
-        this.#speakers.add(passage, segment);
-        this.#comparing.wake();
+        const segments = text.add(passage.turn, words);
+        for (const segment of segments) this.#speakers.add(passage, segment);
+        if (segments.length > 0) this.#comparing.wake();
       },
       onPartial: (turn, words) => text.showPartial(turn, words),
       onPassageEnd: () => {

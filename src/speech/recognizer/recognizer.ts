@@ -138,7 +138,10 @@ export interface RecognizedWords {
 
 export type TranslationOptions = Pick<ChunkOptions, "language" | "threads" | "signal">;
 
-export type LiveOptions = Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal">;
+export interface LiveOptions extends Pick<ChunkOptions, "language" | "threads" | "vocabulary" | "signal"> {
+  /** The words with which the samples begin, with times from the start of the samples; empty if none are known. */
+  readonly known: readonly EngineWord[];
+}
 
 /** Options of a single pass, as self-tests make it. */
 export interface SinglePassOptions {
@@ -156,8 +159,9 @@ export interface Recognizer {
   /** Translates a chunk to English. @throws {Error} when the model cannot translate */
   translate(samples: Float32Array, options: TranslationOptions): Promise<readonly EngineWord[]>;
   /**
-   * Recognizes at most 30 s of a live session in one fast pass; times are from the start of the samples. A recognizer for
-   * live sessions recognizes no recordings: data that a short pass leaves in it would change their words.
+   * Recognizes at most 30 s of a live session in one fast pass, and returns the words after the known ones; times are from
+   * the start of the samples. A recognizer for live sessions recognizes no recordings: data that a short pass leaves in it
+   * would change their words.
    */
   transcribeLive(samples: Float32Array, options: LiveOptions): Promise<readonly EngineWord[]>;
   /** Recognizes English samples in a single fast pass. @throws {Error} when the numbers behind the text are not finite */

@@ -1,5 +1,6 @@
 import { type Instructions, isAtLeast } from "../../../runtimes/index.ts";
 import { type EngineWord, SAMPLE_RATE, shifted } from "../../../timeline/index.ts";
+import { repeatedCount } from "../known-words.ts";
 import type { Language, ModelKernels, Recognizer, RecognizerFamily } from "../recognizer.ts";
 import { openModel, type ParakeetState } from "./model.ts";
 import { hasQuantizedWeights, isModelFile, readVocabularySize, validateModelFile } from "./model-file/index.ts";
@@ -62,7 +63,10 @@ function createRecognizer(state: ParakeetState): Recognizer {
     translate: async () => {
       throw new Error("Parakeet models do not translate");
     },
-    transcribeLive: (samples, { threads, signal }) => transcribe(state, samples, threads, signal),
+    transcribeLive: async (samples, { known, threads, signal }) => {
+      const words = await transcribe(state, samples, threads, signal);
+      return words.slice(repeatedCount(words, known));
+    },
     transcribeOnce: async (samples, { threads }) => {
       const words = await transcribe(state, samples, threads);
       return words

@@ -83,6 +83,10 @@ export interface NativeState {
 export interface NativeTranscribeOptions {
   language: string;
   initialPrompt: string;
+  /** Text with which the transcript begins; needs `withoutTimestamps`. Of a long one, the last tokens. */
+  prefix: string;
+  /** Maximum number of tokens after the prefix; 0: whisper.cpp's limit. */
+  maxTokens: number;
   threads: number;
   beamSize: number;
   /** Number of encoder positions of 20 ms each; 0: all. */
@@ -109,7 +113,7 @@ export interface NativeSegment {
   end: number;
   /** 0 to 1, of the window in which the segment was decoded. */
   noSpeechProbability: number;
-  /** Mean over the segment's text tokens; 0 is certain. */
+  /** Mean over the segment's text tokens that were not given; 0 is certain. */
   averageLogProbability: number;
   pieces: NativePiece[];
 }
@@ -119,6 +123,8 @@ export interface NativePiece {
   text: string;
   /** 0 to 1. */
   probability: number;
+  /** Whether it belongs to the prefix. */
+  isGiven: boolean;
   /** End of the piece, by alignment; -1: not aligned. */
   alignedEnd: number;
 }

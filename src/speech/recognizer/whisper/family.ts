@@ -25,7 +25,8 @@ export const whisperFamily: RecognizerFamily = {
     const model = openModel(runtime, path, useGpu, slots);
     const isOnGpu = useGpu && runtime.gpus().length > 0;
     return {
-      createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder), isOnGpu),
+      createRecognizer: (encoder) =>
+        createRecognizer(model, model.createState(encoder), { isOnGpu, hasOnnxEncoder: encoder !== undefined }),
       decoderWork: () => {
         const { steps } = model.work();
         return { steps: steps.evaluated, rows: steps.items };
@@ -46,16 +47,24 @@ function describeKernels(path: string, instructions: Instructions): ModelKernels
   return { encoder: "the model's own", decoder: instructions === "none" ? "ggml's" : decoder };
 }
 
-/** Samples per encoder position of 20 ms. */
+/** Samples per encoder position of 20 ms, and positions of 30 s. */
 const samplesPerPosition = 320;
+const encoderPositions = 1500;
+/** Step of the audio context on a GPU, which reads keys in blocks: behind a shorter window it would read old data. */
+const gpuContextStep = 256;
 
-function createRecognizer(model: WhisperModel, state: WhisperState, isOnGpu: boolean): Recognizer {
+function createRecognizer(
+  model: WhisperModel,
+  state: WhisperState,
+  { isOnGpu, hasOnnxEncoder }: { readonly isOnGpu: boolean; readonly hasOnnxEncoder: boolean },
+): Recognizer {
   return {
     detectLanguage: (samples, threads) => state.detectLanguage(samples, threads),
     transcribe: (samples, options) => transcribeChunk(state, samples, options),
     translate: (samples, options) => translateChunk(state, samples, options),
-    transcribeLive: (samples, options) => transcribeLive(state, samples, { ...options, isShort: !isOnGpu }),
-    transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, options),
+    transcribeLive: (samples, options) =>
+      transcribeLive(state, samples, { ...options, isShort: !isOnGpu, hasOnnxEncoder }),
+    transcribeOnce: (samples, options) => transcribeOnce(model, state, samples, { ...options, isOnGpu }),
     abort: () => state.abort(),
     dispose: () => state.dispose(),
   };
@@ -65,9 +74,11 @@ async function transcribeOnce(
   model: WhisperModel,
   state: WhisperState,
   samples: Float32Array,
-  { threads, isShort }: SinglePassOptions,
+  { threads, isShort, isOnGpu }: SinglePassOptions & { readonly isOnGpu: boolean },
 ): Promise<string> {
-  const audioContext = isShort ? Math.ceil(samples.length / samplesPerPosition) + 1 : undefined;
+  const step = isOnGpu ? gpuContextStep : 1;
+  const positions = step * Math.ceil((samples.length / samplesPerPosition + 1) / step);
+  const audioContext = isShort ? Math.min(encoderPositions, positions) : undefined;
   const language = model.languages.includes("en") ? "en" : (model.languages[0] ?? "en");
   const options = { language, threads, beamSize: 1, temperatureIncrement: 0 };
   const { segments } = await state.transcribe(samples, { ...options, ...(audioContext && { audioContext }) });

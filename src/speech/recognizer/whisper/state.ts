@@ -2,7 +2,7 @@ import { checkThreads } from "../native-calls.ts";
 import type { NativeState, NativeTranscribeOptions, NativeTranscript } from "./addon.ts";
 import type { TranscribeOptions, WhisperResult, WhisperSegment, WhisperState, WhisperWord } from "./types.ts";
 import { wordTimes } from "./word-times.ts";
-import { groupWords, type WordPieces } from "./words.ts";
+import { groupWords, isPunctuation, type WordPieces } from "./words.ts";
 
 /** Encoder constants: 30 s at 16 kHz are 1500 positions of 320 samples. */
 const samplesPerPosition = 320;
@@ -48,9 +48,12 @@ function toNativeOptions(
   if (!Number.isInteger(beamSize) || beamSize < 1 || beamSize > 8) {
     throw new RangeError(`the beam size must be a whole number from 1 to 8, not ${beamSize}`);
   }
+  if (options.prefix && !options.withoutTimestamps) throw new RangeError("a prefix needs a text without timestamps");
   return {
     language: options.language,
     initialPrompt: options.initialPrompt ?? "",
+    prefix: options.prefix ?? "",
+    maxTokens: options.maxTokens ?? 0,
     threads: checkThreads(options.threads),
     beamSize,
     audioContext: toAudioContext(samples, options.audioContext),
@@ -65,12 +68,6 @@ function toNativeOptions(
 /** whisper.cpp's defaults. A result below the first two is decoded again, and dropped above the third. */
 const whisperThresholds = { entropyThreshold: 2.4, logProbThreshold: -1, noSpeechThreshold: 0.6 } as const;
 
-/**
- * Step to which the audio context is rounded up. With flash attention whisper.cpp reads keys up to the next multiple of
- * 256, and the data there is left from earlier calls.
- */
-const contextStep = 256;
-
 function toAudioContext(samples: Float32Array, audioContext: number | undefined): number {
   if (audioContext === undefined) {
     return 0;
@@ -82,7 +79,7 @@ function toAudioContext(samples: Float32Array, audioContext: number | undefined)
       `the audio context must be a whole number from ${needed}, which covers the samples, to ${encoderPositions}`,
     );
   }
-  return Math.min(encoderPositions, Math.ceil(audioContext / contextStep) * contextStep);
+  return audioContext;
 }
 
 /** Scales the probabilities so that they sum up to 1. */
@@ -106,13 +103,17 @@ function toSegments(transcript: NativeTranscript, language: string, samples: Flo
   );
   let next = 0;
   return grouped.map(({ segment: { noSpeechProbability, averageLogProbability }, words: untimed }) => {
-    const words = untimed.map((word) => toWord(word, spans[next++]));
+    const words = untimed.flatMap((word) => toWord(word, spans[next++]) ?? []);
     const text = words.map((word) => word.text).join("");
     return { text, noSpeechProbability, averageLogProbability, words };
   });
 }
 
-function toWord({ text, pieces }: WordPieces, span = { startSeconds: 0, endSeconds: 0 }): WhisperWord {
-  const probability = pieces.reduce((sum, piece) => sum + piece.probability, 0) / pieces.length;
+/** Returns the part of a word after the prefix; null if there is none, or only punctuation. */
+function toWord({ pieces }: WordPieces, span = { startSeconds: 0, endSeconds: 0 }): WhisperWord | null {
+  const own = pieces.filter(({ isGiven }) => !isGiven);
+  const text = own.map((piece) => piece.text).join("");
+  if (own.length < pieces.length && isPunctuation(text)) return null;
+  const probability = own.reduce((sum, piece) => sum + piece.probability, 0) / own.length;
   return { text, ...span, probability };
 }

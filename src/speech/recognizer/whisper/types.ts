@@ -38,6 +38,13 @@ export interface TranscribeOptions {
   temperatureIncrement?: number;
   /** Text that precedes the audio: names and terms to expect. */
   initialPrompt?: string;
+  /**
+   * Text with which the samples begin, only `withoutTimestamps`. The result has what follows it; a word that continues the
+   * text's last one has no space before it.
+   */
+  prefix?: string;
+  /** Maximum number of tokens after the prefix. Default: as many as whisper allows. */
+  maxTokens?: number;
   /** Encoder positions of 20 ms each to use; must cover the samples. Default: all 1500 of the 30 s window. */
   audioContext?: number;
   /** Leave out whisper's own timestamp tokens. Default false. */

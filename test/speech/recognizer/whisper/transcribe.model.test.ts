@@ -125,6 +125,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     ["an unknown language", { language: "tlh" }, "does not know the language"],
     ["no threads", { threads: 0 }, "number of threads"],
     ["too many beams", { beamSize: 9 }, "beam size"],
+    ["a prefix with timestamps", { prefix: " Ask not" }, "without timestamps"],
     ["an audio context shorter than the samples", { audioContext: 10 }, "audio context"],
   ])("refuses %s", async (_, wrong, message) => {
     const second = new Float32Array(16_000);

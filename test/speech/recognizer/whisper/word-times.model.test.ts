@@ -14,6 +14,7 @@ function endingAt(...ends: number[]) {
     text: " word",
     probability: 1,
     alignedEnd: end * 100,
+    isGiven: false,
   });
   return ends.map((end) => ({ pieces: [piece(end)], segment }));
 }
@@ -55,7 +56,7 @@ describe("the times of words", () => {
 
   test("exclude the pause after a full stop that cannot be detected", () => {
     const [word] = endingAt(1);
-    const stop = { text: ".", probability: 1, alignedEnd: 190 };
+    const stop = { text: ".", probability: 1, alignedEnd: 190, isGiven: false };
     const words = [{ segment, pieces: [...(word?.pieces ?? []), stop] }, ...endingAt(2.4)];
     const [first, second] = rounded(wordTimes(words, soundAt(3, [0, 3])));
     expect(first?.[1]).toBe(1.15);

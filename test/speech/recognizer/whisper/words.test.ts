@@ -6,6 +6,7 @@ const piece = (text: string): NativePiece => ({
   text,
   probability: 1,
   alignedEnd: -1,
+  isGiven: false,
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { deflateSync } from "node:zlib";
+import type { EngineWord } from "../../../../timeline/index.ts";
 import type { WhisperWord } from "../types.ts";
 
 /** A phrase of `words` words that occurs `copies` times in a row. */
@@ -22,7 +23,7 @@ const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scrip
 
 /** Finds repetitions of at least three copies and six words, in order. Ignores case and punctuation. */
 export function findRepetitions(words: readonly WhisperWord[]): Repetition[] {
-  const texts = words.map(({ text }) => text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, ""));
+  const texts = words.map(plain);
   const found: Repetition[] = [];
   for (let first = 0; first < texts.length; ) {
     const repetition = longestAt(texts, first);
@@ -52,9 +53,48 @@ export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperW
   return [...kept, ...words.slice(rest)];
 }
 
+/**
+ * Removes hurried copies: of two equal phrases in a row, one that takes less time than anybody needs to say it.
+ * @param known words before the first of `words`; they stay
+ */
+export function withoutHurriedCopies(known: readonly EngineWord[], words: readonly EngineWord[]): EngineWord[] {
+  const all = [...known];
+  for (const word of words) {
+    all.push(word);
+    const length = copiedCount(all);
+    if (length === 0) continue;
+    const first = all.length - 2 * length;
+    const knownCount = Math.max(0, known.length - first);
+    const isHurried = (from: number) => isImpossible(all.slice(from, from + length));
+    // Of a copy whose beginning is known, that stays, and the rest of the other one.
+    if (isHurried(first + length)) all.length -= length;
+    else if (knownCount < length && isHurried(first)) all.splice(first + knownCount, length);
+  }
+  return all.slice(known.length);
+}
+
+/** Returns the number of words at the end that repeat those before them; the longest such phrase. 0 if there is none. */
+function copiedCount(words: readonly EngineWord[]): number {
+  const texts = words.slice(-2 * MAX_PHRASE_WORDS).map(plain);
+  for (let length = Math.floor(texts.length / 2); length > 0; length--) {
+    if (texts.slice(-length).every((text, at) => text === texts[texts.length - 2 * length + at])) return length;
+  }
+  return 0;
+}
+
+/** Returns whether words take less time than anybody needs to say them. */
+function isImpossible(words: readonly EngineWord[]): boolean {
+  return (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0) < shortestSeconds(words);
+}
+
+/** Returns a word's text without case and punctuation. */
+function plain({ text }: Pick<EngineWord, "text">): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "");
+}
+
 /** Returns whether the words consist of one text at least five times in a row, even within a word: "wh-wh-wh". */
 export function isOneRepetition(words: readonly WhisperWord[]): boolean {
-  const text = words.map((word) => word.text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]/gu, "")).join("");
+  const text = words.map(plain).join("");
   return /^(.{1,40}?)\1{4,}$/u.test(text);
 }
 
@@ -63,7 +103,7 @@ function isUniform(words: readonly WhisperWord[]): boolean {
   return bytes.length >= MIN_BYTES && bytes.length / deflateSync(bytes).length > MAX_COMPRESSION;
 }
 
-function shortestSeconds(words: readonly WhisperWord[]): number {
+function shortestSeconds(words: readonly EngineWord[]): number {
   const text = words.map((word) => word.text.trim()).join("");
   const spelled = text.match(syllables)?.length ?? 0;
   return spelled * MIN_SECONDS.syllable + (text.length - spelled) * MIN_SECONDS.letter;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   countRepeated,
   findRepetitions,
+  withoutHurriedCopies,
   withoutImpossibleCopies,
 } from "../../../../../src/speech/recognizer/whisper/transcription/repetitions.ts";
 import { spread, textOf } from "./support.ts";
@@ -46,5 +47,30 @@ describe("repetitions", () => {
     expect(textOf(cut)).toBe(`he said ${times(2, "thank you very much")} and left`);
     expect(textOf(withoutImpossibleCopies(spread(times(9, "good night"), 0, 0.1)))).toBe("good night");
     expect(textOf(withoutImpossibleCopies(spread(times(90, "謝謝"), 0, 2)))).toBe(times(12, "謝謝"));
+  });
+});
+
+describe("of two equal phrases in a row", () => {
+  const said = spread("But I like it.", 10, 11.5);
+  const hurried = spread("But I like it.", 11.5, 11.7);
+
+  test("one that nobody can say so fast is removed", () => {
+    const copied = withoutHurriedCopies([], [...said, ...hurried]);
+    expect(copied).toEqual(said);
+    const early = spread("But I like it.", 9.8, 10);
+    expect(withoutHurriedCopies([], [...early, ...said])).toEqual(said);
+  });
+
+  test("known words stay, and of a copy that they begin, its times are replaced", () => {
+    const known = spread("But", 9.5, 9.8);
+    const early = spread("I like it.", 9.8, 9.9);
+    expect(withoutHurriedCopies(known, [...early, ...said])).toEqual(said.slice(1));
+    expect(withoutHurriedCopies(said, hurried)).toEqual([]);
+  });
+
+  test("both stay if there was time to say them", () => {
+    const twice = [...said, ...spread("But I like it.", 11.6, 13)];
+    expect(withoutHurriedCopies([], twice)).toEqual(twice);
+    expect(withoutHurriedCopies(hurried, said)).toEqual(said);
   });
 });
