@@ -76,6 +76,7 @@ export function transcriptHandlers(
 
     translation({ id, query: { after, limit }, viewer }) {
       const translation = library.translation(viewer(), library.require(viewer(), id));
+      library.reads.viewed(readerOf(viewer()), [translation.recording]);
       const { entries, next } = PageFiller.fill(translation.segmentsFrom(after), limit, (segment) => ({
         index: segment.index,
         start: segment.startMilliseconds / 1000,

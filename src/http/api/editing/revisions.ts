@@ -8,7 +8,7 @@ import { speakerLabel } from "../../../transcripts/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { notFound } from "../../shared/errors.ts";
 import { decodeCursor, encodeCursor, PageFiller } from "../../shared/query.ts";
-import { heldBody } from "../../shared/request-context.ts";
+import { heldBody, readerOf } from "../../shared/request-context.ts";
 import { addRecordingRoute } from "../operations.ts";
 import { addEditRoute, type EditServices, entityTagOf } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
@@ -48,6 +48,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
       viewer.account.id,
       async () => {
         const { segments, speakers } = await library.earlierState(viewer, recording.id, number);
+        library.reads.viewed(readerOf(request, "v1"), [recording]);
         const rows = segments.slice(from).map(({ words: _, ...segment }, place) => ({
           ...segment,
           index: from + place,
@@ -75,6 +76,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         const { revision } = library.transcript(viewer, recording.id);
         const compared = await library.compare(viewer, recording.id, number, query.other ?? revision);
         const { differences, speakersBefore, speakersAfter } = compared;
+        library.reads.viewed(readerOf(request, "v1"), [recording]);
         const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]) =>
           segments.map(({ startMilliseconds, speaker, text }) => ({
             start: startMilliseconds / 1000,

@@ -6,6 +6,7 @@ import type { Library } from "../../../library/index.ts";
 import { type SearchIndexer, SearchQuery, snippetOf } from "../../../search/index.ts";
 import { addRoute } from "../../shared/operations.ts";
 import { decodeCursor, encodeCursor, parseStatuses, parseTag } from "../../shared/query.ts";
+import { readerOf } from "../../shared/request-context.ts";
 import { editingOperations } from "./operations.ts";
 
 export interface SearchServices {
@@ -33,6 +34,11 @@ export function addSearchRoute(api: AnyElysia, { store, library, searchIndexer }
         if (search.isEmpty) return { data: [], has_more: false, next_cursor: "", is_partial };
         const before = position === null ? null : Number(position);
         const { found, next } = await library.search(viewer, search, filter, before, limit);
+        const withHits = found.filter(({ segments }) => segments.length > 0);
+        library.reads.viewed(
+          readerOf(request, "v1"),
+          withHits.map(({ recording }) => recording),
+        );
         return {
           data: found.map(({ recording, segments, hasMoreSegments }) => {
             const transcript = library.transcriptOf(viewer, recording);
