@@ -15,7 +15,7 @@ import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { corpusOption, isByCharacter, type Reference, readSelected, samplesOf } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { percent, quantile, total } from "../shared/figures.ts";
-import { oneOf, texts } from "../shared/options.ts";
+import { oneOf, texts, UsageError } from "../shared/options.ts";
 import { asText } from "../shared/table.ts";
 import { judge } from "./live/judge.ts";
 import { playSimulated } from "./live/simulated-session.ts";
@@ -54,6 +54,7 @@ export const command = defineCommand({
     const wanted = known
       .filter((_, index) => half === "all" || halves[index % 2] === half)
       .filter(({ path }) => only.length === 0 || only.some((part) => path.includes(part)));
+    if (wanted.length === 0) throw new UsageError(`--only selects no recording of ${half}`);
     await using machine = await openMachine();
     const played: Played[] = [];
     for (const reference of wanted) {
