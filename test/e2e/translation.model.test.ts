@@ -36,7 +36,7 @@ describe.if(ready)("a recording that is translated", () => {
       const inputs = german.flatMap((file) => ["-i", file]);
       makeWithFfmpeg(...inputs, "-filter_complex", `concat=n=${german.length}:v=0:a=1`, path);
       const { id } = await suite.client.create(path, { task: "translate" });
-      await server.until(async () => storedParts(server, "translate", id).length > 0, 10, 200_000);
+      await server.until(async () => storedParts(server, "translate", id).length > 0, 10, 400_000);
       const stored = storedParts(server, "translate", id).length;
       await server.killHard();
       await server.start();
@@ -54,7 +54,7 @@ describe.if(ready)("a recording that is translated", () => {
       const subtitles = await client.fetch(`/transcriptions/${id}/exports/srt?text=translation`);
       expect(await subtitles.text()).toMatch(/^1\n00:00:\d\d,\d{3} --> /);
     },
-    500_000,
+    900_000,
   );
 
   test("in English has its transcript as its translation, without a second pass", async () => {
