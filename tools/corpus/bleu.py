@@ -20,7 +20,7 @@ def scores(texts: list) -> dict:
     found = BLEU().corpus_score(texts, references, n_bootstrap=SAMPLES)
     chrf = CHRF().corpus_score(texts, references)
     # sacreBLEU keeps the interval as a mean and half of its width.
-    middle, half = found.mean, found.ci
+    middle, half = found._mean, found._ci
     return {"bleu": found.score, "low": middle - half, "high": middle + half, "chrf": chrf.score}
 
 
