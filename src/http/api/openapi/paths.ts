@@ -3,17 +3,10 @@ import type { OpenAPIV3 } from "openapi-types";
 import type { Settings } from "../../../config/index.ts";
 import { contractFormats } from "../../../exports/index.ts";
 import type { Operation } from "../../shared/operations.ts";
-import { editingOperations } from "../editing/operations.ts";
 import { wantedWorkersSchema } from "../../shared/wanted-workers.ts";
+import { editingOperations } from "../editing/operations.ts";
 import { furtherOperations, operations } from "../operations.ts";
-import {
-  apiHeaders,
-  commonHeaders,
-  type ErrorAnswerName,
-  errors,
-  jsonAnswer,
-  parameter,
-} from "./components.ts";
+import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, jsonAnswer, parameter } from "./components.ts";
 import { editingTexts } from "./editing-texts.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
 import { contentOf, exportAnswers, furtherTexts } from "./export-answers.ts";
