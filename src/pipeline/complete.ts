@@ -1,5 +1,5 @@
 import type { Recordings } from "../recordings/index.ts";
-import type { RespelledSegment } from "../transcripts/index.ts";
+import type { respelling } from "../transcripts/index.ts";
 import { storeSpeakerVoices } from "../voices/index.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
 import type { FoundTranscript } from "./transcript.ts";
@@ -19,7 +19,7 @@ export async function complete(
   id: string,
   { segments, translation, voices }: FoundTranscript,
   signal: AbortSignal,
-  respelled: readonly RespelledSegment[] = [],
+  respelled: readonly respelling.RespelledSegment[] = [],
 ): Promise<boolean> {
   while (recordings.rows.removeSegments(id, ROWS_PER_BATCH)) await yieldToEventLoop(signal);
   for (let at = 0; at < translation.length; at += ROWS_PER_BATCH) {

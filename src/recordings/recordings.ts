@@ -3,7 +3,7 @@ import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { announce } from "../announcements/index.ts";
 import { deferSync, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { latestRevision, type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
-import { applyRespelling, type RespelledSegment } from "../transcripts/index.ts";
+import { applyRespelling, type respelling } from "../transcripts/index.ts";
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
@@ -247,7 +247,7 @@ export class Recordings {
     id: string,
     segments: readonly (Segment | PackedSegment)[],
     also: (writer: Writer) => void = () => {},
-    respelled: readonly RespelledSegment[] = [],
+    respelled: readonly respelling.RespelledSegment[] = [],
   ): boolean {
     const now = this.#now();
     return transact(this.#store, (writer) => {

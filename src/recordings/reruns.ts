@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
 import { readFacts } from "../segments/index.ts";
 import type { Hints } from "../text/index.ts";
-import { applyRerun, applyRespelling, type RespelledSegment, recognizedSegments } from "../transcripts/index.ts";
+import { applyRerun, applyRespelling, recognizedSegments, type respelling } from "../transcripts/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
 import { insertQueued } from "./recording-rows.ts";
@@ -127,7 +127,7 @@ export function deleteRerunOf(writer: Writer, recordingId: string, now: number):
 export function completeRerun(
   writer: Writer,
   rerun: Recording,
-  respelled: readonly RespelledSegment[],
+  respelled: readonly respelling.RespelledSegment[],
   now: number,
 ): void {
   const { id, rerunOf: recordingId, rerunBy } = rerun;

@@ -1,5 +1,5 @@
 import { spaceless } from "../search/index.ts";
-import type { TextReplacement } from "../transcripts/index.ts";
+import type { respelling } from "../transcripts/index.ts";
 import type { Replacement } from "./replacements.ts";
 
 type Entry = Pick<Replacement, "source" | "target" | "matchesCase">;
@@ -62,8 +62,8 @@ export class Matcher {
    * Returns the places to replace, in order and without overlaps. Of several entries that fit at a word, the longest
    * counts. What is written instead is not searched again.
    */
-  placesIn(text: string): TextReplacement[] {
-    const places: TextReplacement[] = [];
+  placesIn(text: string): respelling.TextReplacement[] {
+    const places: respelling.TextReplacement[] = [];
     const units = unitsOf(text);
     for (let start = 0; start < units.length; ) {
       const found = this.#find(units, start);

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store } from "../database/index.ts";
 import type { PackedSegment } from "../segments/index.ts";
-import { type RespelledSegment, respellSegment } from "../transcripts/index.ts";
+import { respelling } from "../transcripts/index.ts";
 import { Matcher } from "./matcher.ts";
 import { listReplacements } from "./replacements.ts";
 
@@ -18,17 +18,17 @@ export async function respellSegments(
   accountId: string,
   segments: readonly PackedSegment[],
   signal: AbortSignal,
-): Promise<RespelledSegment[]> {
+): Promise<respelling.RespelledSegment[]> {
   const matcher = new Matcher(listReplacements(store, accountId));
   if (matcher.isEmpty) return [];
-  const respelled: RespelledSegment[] = [];
+  const respelled: respelling.RespelledSegment[] = [];
   for (const [count, segment] of segments.entries()) {
     if (count % SEGMENTS_AT_ONCE === 0) {
       await yieldToEventLoop();
       signal.throwIfAborted();
     }
     const places = matcher.placesIn(segment.text);
-    const written = places.length === 0 ? null : respellSegment(segment, places);
+    const written = places.length === 0 ? null : respelling.respellSegment(segment, places);
     if (written !== null) respelled.push(written);
   }
   return respelled;

@@ -13,13 +13,8 @@ export {
   replacementSchema,
 } from "./correction.ts";
 export type { Comparison, EarlierState } from "./earlier-states.ts";
-export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
-export {
-  REPLACEMENTS_AUTHOR,
-  type RespelledSegment,
-  respellSegment,
-  type TextReplacement,
-} from "./respelling.ts";
+export * as occurrences from "./replacements.ts";
+export * as respelling from "./respelling.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
 export { type RecordingText, Transcript } from "./transcript.ts";

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
 import { type Store, tables, transact, type values, type Writer } from "../database/index.ts";
 import { cleanText, ExpectedError, isEmailAddress } from "../text/index.ts";
-import { REPLACEMENTS_AUTHOR } from "../transcripts/index.ts";
+import { respelling } from "../transcripts/index.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */
 class UsersError extends ExpectedError {
@@ -192,7 +192,7 @@ export function actorOf({ id }: Pick<User, "id">): string {
  * which a name may be one, nor users of the operating system. All see the names of keys.
  */
 export function nameOfActor(store: Store, actor: string, readers: "operators" | "others" = "operators"): string {
-  if (actor === REPLACEMENTS_AUTHOR) return "the account's replacements";
+  if (actor === respelling.REPLACEMENTS_AUTHOR) return "the account's replacements";
   const isForOperators = readers === "operators";
   const keyId = /^key:([0-9a-f-]{36})$/.exec(actor)?.[1];
   if (keyId !== undefined) return nameOfKey(store, keyId);

@@ -3,10 +3,8 @@ import { ExportQueue } from "../../../exports/index.ts";
 import { PageFiller } from "../../../http/index.ts";
 import {
   type LaterChanges,
-  placesToReplace,
+  occurrences,
   type Replacement,
-  replaceIn,
-  requireShort,
   speakerLabel,
   type Transcript,
   type Comparison as TranscriptComparison,
@@ -133,8 +131,8 @@ function showComparison(compared: TranscriptComparison, numbers: readonly number
  */
 async function findReplacements(transcript: Transcript, wanted: Replacement, after: number): Promise<ReplacementPage> {
   const marksIn = (text: string) => {
-    const marks = placesToReplace(text, wanted);
-    requireShort(text, wanted, marks);
+    const marks = occurrences.placesToReplace(text, wanted);
+    occurrences.requireShort(text, wanted, marks);
     return marks;
   };
   const found = await matchingSegments(
@@ -142,7 +140,7 @@ async function findReplacements(transcript: Transcript, wanted: Replacement, aft
     marksIn,
     ({ id, index, startMilliseconds, text }, marks) => ({
       ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
-      after: replaceIn(text, wanted, marks),
+      after: occurrences.replaceIn(text, wanted, marks),
     }),
     { after, limit: PAGE_SIZE },
   );
