@@ -470,7 +470,7 @@ test("any corrections keep the transcript in order, and each state of it can be 
   const stateNow = () => JSON.stringify(all().map(stateOf));
   const marksNow = () => all().map(({ isSpeakerUncertain }) => isSpeakerUncertain);
   const states = new Map([[0, { state: stateNow(), marks: marksNow() }]]);
-  for (let round = 0; round < 220; round++) {
+  for (let round = 0; round < 160; round++) {
     const segments = all();
     const segment = segments[below(segments.length)];
     const next = segments[(segment?.index ?? 0) + 1];
