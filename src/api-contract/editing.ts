@@ -274,7 +274,7 @@ export const voiceNameSchema = Type.Object(
   { description: "A name of a voice." },
 );
 
-/** Body of a request that replaces the tags of a recording, and its answer. */
+/** The tags of a recording. */
 export const tagsSchema = Type.Object(
   {
     tags: Type.Array(Type.String({ maxLength: 200 }), {
@@ -290,7 +290,12 @@ export const tagsSchema = Type.Object(
   },
   { description: "The tags of a recording." },
 );
-export type Tags = Static<typeof tagsSchema>;
+
+/**
+ * Body of a request that replaces the tags of a recording. It is not the schema of the answer: Elysia forbids unknown
+ * fields in the schemas of answers, and requests may have some.
+ */
+export const newTagsSchema = Type.Object({ ...tagsSchema.properties }, { description: "The tags of a recording." });
 
 export const markSchema = Type.Object(
   { start: Type.Integer({ minimum: 0 }), end: Type.Integer({ minimum: 0 }) },

@@ -37,6 +37,13 @@ describe("the tags of a recording", () => {
     expect(entry).toMatchObject({ action: "recordings.tag", actor: `key:${editor.client.keyId}` });
   });
 
+  test("are replaced by a request with unknown fields, also after they were read", async () => {
+    const id = server.enterQueued(accountId);
+    await editor.read(`/transcriptions/${id}/tags`);
+    const body = { "": 1, later: true, tags: ["board"] };
+    expect((await editor.send("PUT", `/transcriptions/${id}/tags`, body)).status).toBe(200);
+  });
+
   test("are at most 20, of 1 to 50 characters without commas and control characters", async () => {
     const id = server.enterQueued(accountId);
     const many = Array.from({ length: 20 }, (_, index) => `tag ${index}`);

@@ -132,7 +132,7 @@ export const editingOperations = {
     path: "/transcriptions/:id/tags",
     scope: "transcriptions:edit",
     query: noQuery,
-    body: editing.tagsSchema,
+    body: editing.newTagsSchema,
     response: editing.tagsSchema,
   },
   searchTranscriptions: {
