@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, count, desc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Recording, type Store, tables } from "../database/index.ts";
 import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
@@ -77,10 +77,11 @@ export class OpenRecordings {
     const latest = this.#store
       .select({ seconds: recordings.durationSeconds, bytes: recordings.sizeBytes })
       .from(recordings)
-      .where(and(isNotNull(recordings.durationSeconds), gt(recordings.sizeBytes, 0)))
+      .where(eq(recordings.status, "completed"))
       .orderBy(desc(recordings.id))
       .limit(LATEST_RECORDINGS)
-      .all();
+      .all()
+      .filter(({ seconds, bytes }) => seconds !== null && bytes !== null && bytes > 0);
     const totalOf = (values: readonly (number | null)[]) =>
       values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
     const [seconds, bytes] = [totalOf(latest.map((row) => row.seconds)), totalOf(latest.map((row) => row.bytes))];

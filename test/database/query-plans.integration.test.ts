@@ -129,6 +129,7 @@ async function useAll(server: ApiServer): Promise<void> {
         countsByPriority: () => open.countsByPriority(),
         longestQueuedSince: () => open.longestQueuedSince(),
         models: () => open.models(),
+        waitingAudioSeconds: () => open.waitingAudioSeconds(),
       },
     ],
     [

@@ -56,8 +56,9 @@ def before_load_schema(context, raw_schema):
     if "/v1/audio/transcriptions" not in raw_schema["paths"]:
         return
     raw_schema["components"]["schemas"]["TranscriptionForm"]["properties"]["url"]["example"] = LINK
-    transcript = raw_schema["paths"]["/v1/audio/transcriptions"]["post"]["responses"]["200"]
-    transcript["content"]["text/event-stream"]["schema"] = EVENT
+    for path in ("/v1/audio/transcriptions", "/v1/audio/translations"):
+        answer = raw_schema["paths"][path]["post"]["responses"]["200"]
+        answer["content"]["text/event-stream"]["schema"] = EVENT
 
 
 @schemathesis.hook

@@ -76,7 +76,12 @@ export async function pool({ reportProgress }: Pick<PartOptions, "reportProgress
   const names = ["redelivered", "late_results", "refused_messages", "unreported"];
   const counts = await Promise.all(names.map(async (name) => ({ name, count: await counted(name) })));
   const handedOver = logs.flat().filter(({ event, returned }) => event === "fleet.drained" && returned !== 0).length;
-  const left = await local.leftInBroker();
+  // The broker may not have counted the last confirmations yet.
+  let left = await local.leftInBroker();
+  for (let looks = 0; left.messages > 0 && looks < 20; looks++) {
+    await Bun.sleep(500);
+    left = await local.leftInBroker();
+  }
   const stray = [...local.leftovers(), ...left.files];
   failedStops.push(...(await local.stop()).filter((line) => line.startsWith(FIRST) || line.startsWith("coordinator")));
 
