@@ -70,7 +70,7 @@ export class OpenRecordings {
 
   /**
    * Returns the seconds of audio in open recordings that are not processed yet. The duration of a recording that was not
-   * decoded yet is estimated by its size, or else by the average, of the latest recordings that were.
+   * decoded yet is estimated by its size, or else by the average, of the latest completed recordings.
    */
   waitingAudioSeconds(): number {
     const { recordings } = tables;

@@ -883,7 +883,7 @@ class Operations:
         """
         request = Request(
             method="GET",
-            path=f"/transcriptions/{quote(id, safe='')}/translation",
+            path=f"/transcriptions/{quote(str(id), safe='')}/translation",
             query={
                 "limit": limit,
                 "cursor": cursor,

@@ -329,6 +329,7 @@ RevisionAction = Literal[
     "redo",
     "restore",
     "process",
+    "respell",
 ]
 
 

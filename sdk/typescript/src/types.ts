@@ -276,7 +276,8 @@ export type RevisionAction =
   | "revert"
   | "redo"
   | "restore"
-  | "process";
+  | "process"
+  | "respell";
 
 /** A revision of a transcript. */
 export interface Revision {
