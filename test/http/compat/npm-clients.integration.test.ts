@@ -82,7 +82,7 @@ describe.each(programs)("in %s", (_, program) => {
       empty_file: badFile,
       large_file: tooLarge,
       large_stream: tooLarge,
-      translation: ["BadRequestError", 400, null, null],
+      translation: { text, usage },
       models: ["whisper-1", "whisper-base"],
       model: "whisper-1",
       other_model: ["NotFoundError", 404, "model", "model_not_found"],

@@ -91,8 +91,10 @@ interface Ending {
 
 /** Ends a recording as the pipeline does. */
 export function end(server: ApiServer, id: string, ending: Ending = {}): void {
-  const { segments = conversation, translation = [], language = "en", durationSeconds = 32.25, failure } = ending;
   const { recordings, events } = server;
+  const { segments = conversation, language = "en", durationSeconds = 32.25, failure } = ending;
+  // Unless the test says otherwise, the speech is English.
+  const { translation = recordings.get(id)?.isTranslated === true ? segments : [] } = ending;
   recordings.claim(id);
   recordings.describe(id, { language, durationSeconds });
   recordings.rows.addTranslation(id, translation.map(packSegment));
