@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
-import { type SegmentResource, toListed, toSegment, toTranscription } from "../../api-contract/index.ts";
+import { toListed, toTranscription } from "../../api-contract/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
 import {
   type ExportFormat,
@@ -12,7 +12,6 @@ import {
 } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";
-import type { StoredSegment } from "../../segments/index.ts";
 import type { Language } from "../../speech/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
 import { requireScope } from "../shared/access.ts";
@@ -22,13 +21,14 @@ import { acceptLiveSession, type LiveServices, liveSenderOf } from "../shared/li
 import { addCheckedRoute, addRoute } from "../shared/operations.ts";
 import {
   decodeCursor,
-  encodeCursor,
   PageFiller,
   parseStatuses,
   parseTag,
   parseTime,
   readQuery,
+  segmentPage,
   tagQuery,
+  toPage,
 } from "../shared/query.ts";
 import { callerOf, readerOf } from "../shared/request-context.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
@@ -44,8 +44,6 @@ export interface ApiServices extends Pick<EditingServices, "queue" | "limits" | 
   readonly languages: () => readonly Language[];
   readonly live: LiveServices;
 }
-
-const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
 /** Creates the routes of the public API, below its base path. */
 export function apiRoutes(services: ApiServices): AnyElysia {
@@ -66,7 +64,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) =>
       toListed(store, recording),
     );
-    return { data: entries, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
+    return toPage(entries, "r", last?.id ?? null);
   });
 
   addRecordingRoute(api, library, operations.getTranscription, ({ recording }) => toTranscription(store, recording));
@@ -79,13 +77,13 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
     const transcript = library.transcript(viewer, recording);
     library.reads.viewed(readerOf(request, "v1"), [recording]);
-    return pageOf(query, (from) => (query.words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from)));
+    return segmentPage(query, (from) => (query.words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from)));
   });
 
   addRecordingRoute(api, library, furtherOperations.getTranslation, ({ request, viewer, recording, query }) => {
     const translation = library.translation(viewer, recording);
     library.reads.viewed(readerOf(request, "v1"), [recording]);
-    return pageOf(query, (from) => translation.segmentsFrom(from, query.words));
+    return segmentPage(query, (from) => translation.segmentsFrom(from, query.words));
   });
 
   addRecordingRoute(api, library, operations.exportTranscription, ({ request, viewer, recording, query }) => {
@@ -133,20 +131,6 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));
 
   return api;
-}
-
-/** Returns a page of segments. @param segmentsFrom yields the segments from an index on */
-function pageOf(
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-  segmentsFrom: (index: number) => Iterable<StoredSegment>,
-) {
-  const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
-  const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segmentsFrom(from), limit, toSegment);
-  return {
-    data: entries,
-    has_more: next !== null,
-    next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
-  };
 }
 
 /**

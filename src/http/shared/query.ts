@@ -1,5 +1,6 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { toSegment } from "../../api-contract/index.ts";
 import { values } from "../../database/index.ts";
 import { type Status, statusSchema, tags } from "../../recordings/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
@@ -199,6 +200,28 @@ export function decodeCursor(
 
 /** Size of a page's entries in JSON. The last entry may exceed it only if it is the only one. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Returns a page as clients get it.
+ * @param kind the letter of the list, see `encodeCursor`
+ * @param position of the next page; null for the last page
+ */
+export function toPage<Entry>(data: readonly Entry[], kind: string, position: string | number | null) {
+  const next_cursor = position === null ? "" : encodeCursor(kind, String(position));
+  return { data, has_more: position !== null, next_cursor };
+}
+
+const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
+
+/** Returns a page of segments. @param segmentsFrom yields the segments from an index on */
+export function segmentPage(
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  segmentsFrom: (index: number) => Iterable<Parameters<typeof toSegment>[0]>,
+) {
+  const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
+  const { entries, next } = PageFiller.fill(segmentsFrom(from), limit, toSegment);
+  return toPage(entries, "i", next?.index ?? null);
+}
 
 /** A page of rows. */
 interface Page<Row, Entry> {

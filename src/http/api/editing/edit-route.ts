@@ -107,6 +107,26 @@ export function addChangeRoute<Query extends TObject, Body extends TObject>(
 }
 
 /**
+ * Corrects a transcript for a request, and stores the answer with the correction.
+ * @param expected the revision that must be the latest
+ * @returns the answer: the latest revision
+ */
+export function correctOnce<Query extends TObject, Body extends TObject>(
+  library: Library,
+  { viewer, recording, store }: EditCall<Query, Body>,
+  correction: Parameters<Library["correct"]>[2],
+  expected: number,
+): { readonly revision: number } {
+  const origin = { editor: crypto.randomUUID(), sequence: 0, seen: expected, expected };
+  let answer = { revision: expected };
+  library.correct(viewer, recording.id, correction, origin, (writer, { number }) => {
+    answer = { revision: number ?? expected };
+    store(answer, writer);
+  });
+  return answer;
+}
+
+/**
  * Reads a small body in JSON. No body is an empty object.
  * @throws {ApiError} 400 if it is not JSON or too slow, 413 if it is too long, 422 if it does not match the schema
  */

@@ -1,5 +1,5 @@
 import type { AnyElysia } from "elysia";
-import { timestamp, toSegment } from "../../../api-contract/index.ts";
+import { timestamp } from "../../../api-contract/index.ts";
 import type { Recording } from "../../../database/index.ts";
 import { ExportQueue } from "../../../exports/index.ts";
 import { type KeyHolder, LibraryError } from "../../../library/index.ts";
@@ -7,7 +7,7 @@ import type { SearchIndexer } from "../../../search/index.ts";
 import { speakerLabel } from "../../../transcripts/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { notFound } from "../../shared/errors.ts";
-import { decodeCursor, encodeCursor, PageFiller } from "../../shared/query.ts";
+import { decodeCursor, PageFiller, segmentPage, toPage } from "../../shared/query.ts";
 import { heldBody, readerOf } from "../../shared/request-context.ts";
 import { addRecordingRoute } from "../operations.ts";
 import { addEditRoute, type EditServices, entityTagOf } from "./edit-route.ts";
@@ -33,34 +33,25 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
     const { entries, last } = PageFiller.fill(found, query.limit, ({ number, author, at, action, segments }) => ({
       ...{ number, author: nameOfActor(store, author, "others"), at: timestamp(at), action, segments },
     }));
-    return withEntityTag(request, {
-      data: entries,
-      has_more: last !== null,
-      next_cursor: last === null ? "" : encodeCursor("n", String(last.number)),
-      revision: transcript.revision,
-    });
+    const page = toPage(entries, "n", last?.number ?? null);
+    return withEntityTag(request, { ...page, revision: transcript.revision });
   });
 
   addRecordingRoute(api, library, editingOperations.getRevision, ({ request, params, viewer, recording, query }) => {
     const number = revisionNumber(params);
-    const from = Number(decodeCursor("i", isNumber, query.cursor) ?? 0);
     return states.run(
       viewer.account.id,
       async () => {
         const { segments, speakers } = await library.earlierState(viewer, recording.id, number);
         library.reads.viewed(readerOf(request, "v1"), [recording]);
-        const rows = segments.slice(from).map(({ words: _, ...segment }, place) => ({
-          ...segment,
-          index: from + place,
-          speaker: speakers.indexOf(segment.speaker),
-        }));
-        const { entries, next } = PageFiller.fill(rows, query.limit, toSegment);
-        return withEntityTag(request, {
-          data: entries,
-          has_more: next !== null,
-          next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
-          revision: number,
-        });
+        const page = segmentPage(query, (from) =>
+          segments.slice(from).map(({ words: _, ...segment }, place) => ({
+            ...segment,
+            index: from + place,
+            speaker: speakers.indexOf(segment.speaker),
+          })),
+        );
+        return withEntityTag(request, { ...page, revision: number });
       },
       request.signal,
     );
@@ -86,14 +77,11 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         const { entries } = PageFiller.fill(differences.slice(from), query.limit, ({ index, before, after }) => ({
           ...{ index, before: show(before, speakersBefore), after: show(after, speakersAfter) },
         }));
+        const total = differences.length;
         const reached = from + entries.length;
-        const has_more = reached < differences.length;
         return {
-          data: entries,
-          total: differences.length,
-          has_more,
-          next_cursor: has_more ? encodeCursor("d", String(reached)) : "",
-          revision: query.other ?? revision,
+          ...toPage(entries, "d", reached < total ? reached : null),
+          ...{ total, revision: query.other ?? revision },
         };
       },
       request.signal,

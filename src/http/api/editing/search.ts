@@ -5,7 +5,7 @@ import { ExportQueue } from "../../../exports/index.ts";
 import type { Library } from "../../../library/index.ts";
 import { type SearchIndexer, SearchQuery, snippetOf } from "../../../search/index.ts";
 import { addRoute } from "../../shared/operations.ts";
-import { decodeCursor, encodeCursor, parseStatuses, parseTag } from "../../shared/query.ts";
+import { decodeCursor, parseStatuses, parseTag, toPage } from "../../shared/query.ts";
 import { readerOf } from "../../shared/request-context.ts";
 import { editingOperations } from "./operations.ts";
 
@@ -31,7 +31,7 @@ export function addSearchRoute(api: AnyElysia, { store, library, searchIndexer }
       viewer.account.id,
       async () => {
         const is_partial = searchIndexer.isBusy;
-        if (search.isEmpty) return { data: [], has_more: false, next_cursor: "", is_partial };
+        if (search.isEmpty) return { ...toPage([], "s", null), is_partial };
         const before = position === null ? null : Number(position);
         const { found, next } = await library.search(viewer, search, filter, before, limit);
         const withHits = found.filter(({ segments }) => segments.length > 0);
@@ -39,28 +39,24 @@ export function addSearchRoute(api: AnyElysia, { store, library, searchIndexer }
           readerOf(request, "v1"),
           withHits.map(({ recording }) => recording),
         );
-        return {
-          data: found.map(({ recording, segments, hasMoreSegments }) => {
-            const transcript = library.transcriptOf(viewer, recording);
-            const hits = segments
-              .flatMap((id) => transcript.segment(id) ?? [])
-              .toSorted((a, b) => a.index - b.index)
-              .map(({ index, text, startMilliseconds }) => {
-                const snippet = snippetOf(text, search.marksIn(text));
-                const marks = snippet.marks.map(([start, end]) => ({ start, end }));
-                return { index, start: startMilliseconds / 1000, text: snippet.text, marks };
-              });
-            return {
-              transcription: toListed(store, recording),
-              tags: library.tagsOf(viewer, recording),
-              hits,
-              has_more_hits: hasMoreSegments,
-            };
-          }),
-          has_more: next !== null,
-          next_cursor: next === null ? "" : encodeCursor("s", String(next)),
-          is_partial,
-        };
+        const shown = found.map(({ recording, segments, hasMoreSegments }) => {
+          const transcript = library.transcriptOf(viewer, recording);
+          const hits = segments
+            .flatMap((id) => transcript.segment(id) ?? [])
+            .toSorted((a, b) => a.index - b.index)
+            .map(({ index, text, startMilliseconds }) => {
+              const snippet = snippetOf(text, search.marksIn(text));
+              const marks = snippet.marks.map(([start, end]) => ({ start, end }));
+              return { index, start: startMilliseconds / 1000, text: snippet.text, marks };
+            });
+          return {
+            transcription: toListed(store, recording),
+            tags: library.tagsOf(viewer, recording),
+            hits,
+            has_more_hits: hasMoreSegments,
+          };
+        });
+        return { ...toPage(shown, "s", next), is_partial };
       },
       request.signal,
     );

@@ -2,7 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { editing } from "../../../api-contract/index.ts";
 import type { Edit, Transcript } from "../../../transcripts/index.ts";
 import { invalidField } from "../../shared/errors.ts";
-import { addEditRoute, type EditServices } from "./edit-route.ts";
+import { addEditRoute, correctOnce, type EditServices } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
 import { requireRevision } from "./preconditions.ts";
 import { requireSpeaker } from "./speakers.ts";
@@ -15,13 +15,7 @@ export function addSegmentRoutes(api: AnyElysia, services: EditServices): void {
     const { request, viewer, recording, body } = call;
     const transcript = library.transcript(viewer, recording);
     const expected = requireRevision(request, transcript, viewer, store);
-    const origin = { editor: crypto.randomUUID(), sequence: 0, seen: expected, expected };
-    let answer = { revision: expected };
-    library.correct(viewer, recording.id, editOf(transcript, body), origin, (writer, { number }) => {
-      answer = { revision: number ?? expected };
-      call.store(answer, writer);
-    });
-    return answer;
+    return correctOnce(library, call, editOf(transcript, body), expected);
   });
 }
 

@@ -8,7 +8,7 @@ import { speakerIndex, speakerLabel, type Transcript } from "../../../transcript
 import { Voices } from "../../../voices/index.ts";
 import { invalidField } from "../../shared/errors.ts";
 import { addRecordingRoute } from "../operations.ts";
-import { addEditRoute, type EditServices } from "./edit-route.ts";
+import { addEditRoute, correctOnce, type EditServices } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
 import { requireRevision, requireRevisionIfGiven } from "./preconditions.ts";
 
@@ -44,13 +44,7 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
     const from = requireSpeaker(transcript, body.speaker, "speaker");
     const into = requireSpeaker(transcript, body.into, "into");
     if (from === into) throw invalidField("into", "It must be another speaker.");
-    const origin = { editor: crypto.randomUUID(), sequence: 0, seen: expected, expected };
-    let answer = { revision: expected };
-    library.correct(viewer, recording.id, { action: "merge_speakers", from, into }, origin, (writer, { number }) => {
-      answer = { revision: number ?? expected };
-      call.store(answer, writer);
-    });
-    return answer;
+    return correctOnce(library, call, { action: "merge_speakers", from, into }, expected);
   });
 }
 
