@@ -19,3 +19,4 @@ export {
 } from "./addresses.ts";
 export { type AllowList, hostOf, parseAllowList } from "./allow-list.ts";
 export { guardedRequest, UpgradeError } from "./guarded-request.ts";
+export { retryWait } from "./retry-wait.ts";

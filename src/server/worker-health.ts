@@ -1,3 +1,4 @@
+import { parseAddressWithPort } from "../addresses/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
 
@@ -17,12 +18,11 @@ export function startWorkerHealth(
   address: string,
   readiness: () => string | null,
 ): Disposable & { readonly port: number } {
-  const colon = address.lastIndexOf(":");
-  const hostname = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
   try {
+    const { host, port } = parseAddressWithPort(address, "127.0.0.1:8788 or [::]:8788");
     const server = Bun.serve({
-      hostname,
-      port: Number(address.slice(colon + 1)),
+      hostname: host,
+      port,
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: MAX_REQUEST_BYTES,
       fetch: (request) => answer(request, readiness),

@@ -1,3 +1,4 @@
+import { retryWait } from "../addresses/index.ts";
 import type { Store } from "../database/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -31,8 +32,6 @@ const LOOK_MILLISECONDS = 1_000;
 const PAUSE_MILLISECONDS = 5_000;
 /** Waits after the first failures; the last one is that after all others. */
 const WAITS = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000] as const;
-/** Part of a wait that is random, so that servers do not return to a receiver all at once. */
-const JITTER = 0.2;
 /**
  * Number of complete, unconfirmed deliveries of the same entries after which they count as received. Otherwise a receiver
  * that never closes connections properly would get them again and again.
@@ -141,7 +140,6 @@ export class AuditForwarder {
     // One line for an outage: the metrics count the attempts.
     if (this.#failures === 0) log.warn({ event: "audit.forwarding_failed", trouble: messageOf(error) });
     this.#failures += 1;
-    const wait = WAITS[Math.min(this.#failures, WAITS.length) - 1] ?? 0;
-    this.#notBefore = now() + Math.round(wait * (1 - JITTER / 2 + JITTER * random()));
+    this.#notBefore = now() + Math.round(retryWait(WAITS, this.#failures, random()));
   }
 }

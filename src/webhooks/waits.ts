@@ -1,11 +1,11 @@
+import { retryWait } from "../addresses/index.ts";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Waits after the first failed attempts; the last one is that after all others. */
 const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR] as const;
-/** Part of a wait that is random, so that receivers do not get the events of an outage all at once. */
-const JITTER = 0.2;
 /** Longest time that a receiver can ask for with `Retry-After`. */
 const MAX_RETRY_AFTER = HOUR;
 /** Longest time between two attempts at a receiver that has failed several times, while any delivery is due. */
@@ -23,8 +23,7 @@ export const FAILURES_OF_OUTAGE = 4;
  * @param random from 0 to 1
  */
 export function waitAfter(attempts: number, retryAfter: number | null, random: number): number {
-  const base = WAITS[Math.min(attempts, WAITS.length) - 1] ?? 0;
-  const own = base * (1 - JITTER / 2 + JITTER * random);
+  const own = retryWait(WAITS, attempts, random);
   return Math.round(Math.max(own, Math.min(retryAfter ?? 0, MAX_RETRY_AFTER)));
 }
 
