@@ -1,7 +1,8 @@
 import type { EngineWord } from "../../../../timeline/index.ts";
 import type { TranslationOptions } from "../../recognizer.ts";
 import type { TranscribeOptions, WhisperState } from "../types.ts";
-import { confidence, isSpoken, toSentences, type Utterance } from "./hallucinations.ts";
+import { type Attempt, bestOf } from "./attempt.ts";
+import { confidence, isSpoken, toSentences } from "./hallucinations.ts";
 import { countRepeated, withoutImpossibleCopies } from "./repetitions.ts";
 
 /**
@@ -12,13 +13,6 @@ import { countRepeated, withoutImpossibleCopies } from "./repetitions.ts";
 const FIRST_PASS = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
 /** Options of the second pass. Timestamp tokens lead whisper out of loops. */
 const SECOND_PASS = { ...FIRST_PASS, withoutTimestamps: false } as const;
-
-/** One translation of a chunk and the measures of its defects. */
-interface Attempt {
-  readonly utterances: readonly Utterance[];
-  readonly repeatedWords: number;
-  readonly confidence: number;
-}
 
 /**
  * Translates a chunk of 16 kHz mono speech to English. A translation that repeats itself is made again in another way.
@@ -37,15 +31,11 @@ export async function translateChunk(
     const { aborted, segments } = await state.transcribe(samples, { language, threads, translate: true, ...pass });
     if (aborted) throw new Error("the translation was aborted");
     const words = segments.flatMap((segment) => segment.words);
-    return { utterances: segments, repeatedWords: countRepeated(words), confidence: confidence(words) };
+    const measures = { repeatedWords: countRepeated(words), missingSeconds: 0, confidence: confidence(words) };
+    return { utterances: segments, ...measures };
   };
   const first = await attempt(FIRST_PASS);
-  const best = first.repeatedWords === 0 ? first : better(first, await attempt(SECOND_PASS));
+  const best = first.repeatedWords === 0 ? first : bestOf([first, await attempt(SECOND_PASS)]);
   const sentences = best.utterances.flatMap(toSentences).map(({ words }) => words);
   return withoutImpossibleCopies(sentences.filter(isSpoken).flat());
-}
-
-function better(one: Attempt, other: Attempt): Attempt {
-  if (one.repeatedWords !== other.repeatedWords) return one.repeatedWords < other.repeatedWords ? one : other;
-  return one.confidence >= other.confidence ? one : other;
 }
