@@ -3,7 +3,7 @@ import { audit, getAccount } from "../accounts/index.ts";
 import { type Recording, transact, type Writer } from "../database/index.ts";
 import { newRecordingId, type RecordingFilter, type Recordings, tags as recordingTags } from "../recordings/index.ts";
 import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
-import { type DataDirectory, isRecordingId } from "../storage/index.ts";
+import { isRecordingId } from "../storage/index.ts";
 import {
   type Comparison,
   type Corrected,
@@ -19,15 +19,12 @@ import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
 import { LibraryError, type RerunRefusal } from "./library-error.ts";
 import { ReadLog, type ReadLogServices } from "./read-log.ts";
-import { finishRemoval } from "./removal.ts";
+import { cancelOpen, type RemovalServices, removeEnded } from "./removal.ts";
+import { TransientRecordings } from "./transient-recordings.ts";
 import type { Editor, Operator, Viewer } from "./viewer.ts";
 
-export interface LibraryServices extends ReadLogServices {
-  readonly recordings: Recordings;
-  readonly dataDirectory: DataDirectory;
+export interface LibraryServices extends ReadLogServices, RemovalServices {
   readonly usage: Usage;
-  /** Ends the exports of recordings that are deleted. Only a server has any. */
-  readonly endExports?: () => void;
 }
 
 /** A recording that an application or an operator sends. */
@@ -59,12 +56,14 @@ const ROWS_AT_ONCE = 100;
 export class Library {
   /** Records who reads transcripts. Whoever sends the text of one calls it. */
   readonly reads: ReadLog;
+  readonly transient: TransientRecordings;
   readonly #services: LibraryServices;
   /** Resolves when the last recording is created, or refused. */
   #lastEntry: Promise<void> = Promise.resolve();
 
   constructor(services: LibraryServices) {
     this.reads = new ReadLog(services);
+    this.transient = new TransientRecordings(services);
     this.#services = services;
   }
 
@@ -304,7 +303,7 @@ export class Library {
   async remove(viewer: Viewer, id: string): Promise<void> {
     this.requireChangeable(viewer, id);
     const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.delete", id);
-    if (await this.#removeEnded(id, audited)) return;
+    if (await removeEnded(this.#services, id, audited)) return;
     const { heldAt, status } = this.require(viewer, id);
     throw new LibraryError(heldAt === null ? { kind: "still_open", status } : { kind: "held" });
   }
@@ -323,7 +322,7 @@ export class Library {
     else if (viewer.kind === "person") throw new LibraryError({ kind: "not_allowed" });
     const cancelled = rerun?.id ?? id;
     const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.cancel", id);
-    if (!this.#cancelOpen(cancelled, audited)) throw new LibraryError({ kind: "has_ended", status });
+    if (!cancelOpen(this.#services, cancelled, audited)) throw new LibraryError({ kind: "has_ended", status });
     while (recordings.rows.removeWork(cancelled, ROWS_AT_ONCE)) await yieldToEventLoop();
   }
 
@@ -373,61 +372,6 @@ export class Library {
     this.require(operator, id);
     const action = isHeld ? "recordings.hold" : "recordings.release";
     this.#services.recordings.setHold(id, isHeld, (writer) => this.#audit(writer, operator, action, id));
-  }
-
-  /** Removes a transient recording that has ended, unless an operator protects it: it is then kept, and shown. */
-  async discard(id: string): Promise<void> {
-    if (!(await this.#removeEnded(id))) this.keep(id);
-  }
-
-  /**
-   * Cancels a transient recording and refunds its charge, unless it has ended, then removes all of it, or keeps it as
-   * `discard` does. A queue that processes the recording removes later files itself.
-   */
-  async withdraw(id: string): Promise<void> {
-    this.#cancelOpen(id);
-    await this.discard(id);
-  }
-
-  /** Cancels a recording whose client has left, unless it has ended. The pipeline removes its work. */
-  abandon(id: string): void {
-    this.#cancelOpen(id);
-  }
-
-  /** Turns a transient recording into one that is kept, and that lists show. */
-  keep(id: string): void {
-    this.#services.recordings.keep(id);
-  }
-
-  /**
-   * Withdraws the transient recordings of an earlier server: their clients are gone, and their charges are refunded.
-   * Call it before the queue resumes recordings.
-   * @param isKept whether recordings without a waiting client are kept
-   */
-  async withdrawLeft(isKept: boolean): Promise<void> {
-    const { recordings, usage } = this.#services;
-    for (const id of recordings.transientIds()) {
-      if (isKept) {
-        this.keep(id);
-        continue;
-      }
-      usage.refundAudio(id);
-      await this.withdraw(id);
-    }
-  }
-
-  async #removeEnded(id: string, also?: (writer: Writer) => void): Promise<boolean> {
-    if (!this.#services.recordings.delete(id, also)) return false;
-    await finishRemoval(this.#services, [id]);
-    return true;
-  }
-
-  #cancelOpen(id: string, also: (writer: Writer) => void = () => {}): boolean {
-    const { recordings, usage } = this.#services;
-    return recordings.fail(id, { reason: "internal", cause: "cancelled" }, (writer) => {
-      usage.refundAudio(id);
-      also(writer);
-    });
   }
 
   #audit(writer: Writer, viewer: Viewer, action: string, id: string, details: Record<string, string | null> = {}) {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eq } from "drizzle-orm";
 import { type Account, deleteAccount } from "../accounts/index.ts";
-import { deleteSome, type Store, tables, transact } from "../database/index.ts";
+import { deleteSome, type Store, tables, transact, type Writer } from "../database/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import type { DataDirectory } from "../storage/index.ts";
+import type { Usage } from "../usage/index.ts";
 import { auditorOf, type Operator } from "./viewer.ts";
 
 export interface RemovalServices {
@@ -29,6 +30,33 @@ export async function finishRemoval(
   for (const id of ids) await dataDirectory.removeFiles(id);
   await dataDirectory.audio.sync();
   await recordings.rows.removeDeleted(ids);
+}
+
+/**
+ * Removes a recording that has ended.
+ * @param also runs further statements in the transaction that marks it as deleted
+ * @returns false if it is open, held or deleted already
+ */
+export async function removeEnded(
+  services: RemovalServices,
+  id: string,
+  also?: (writer: Writer) => void,
+): Promise<boolean> {
+  if (!services.recordings.delete(id, also)) return false;
+  await finishRemoval(services, [id]);
+  return true;
+}
+
+/** Cancels a recording that is queued or processed, and refunds its charge. @returns false if it has ended */
+export function cancelOpen(
+  { recordings, usage }: { readonly recordings: Recordings; readonly usage: Usage },
+  id: string,
+  also: (writer: Writer) => void = () => {},
+): boolean {
+  return recordings.fail(id, { reason: "internal", cause: "cancelled" }, (writer) => {
+    usage.refundAudio(id);
+    also(writer);
+  });
 }
 
 /** Continues all removals that were interrupted. */

@@ -45,7 +45,7 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
   });
   stack.defer(() => queue.stop());
   await recoverWork(services);
-  await library.withdrawLeft(data.settings.compat.keep_abandoned);
+  await library.transient.withdrawLeft(data.settings.compat.keep_abandoned);
   const recovered = queue.recover();
   const fleetProblem = () => fleet?.engine.problem() ?? null;
   const model = () => data.speech.current().path;

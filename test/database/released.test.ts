@@ -112,7 +112,7 @@ test("recordings of 0.3.0 in every state are continued, and the one whose remova
   await finishRemovals({ recordings, dataDirectory });
   const usage = new Usage(store);
   const library = new Library({ store, recordings, dataDirectory, usage, now: Date.now });
-  await library.withdrawLeft(false);
+  await library.transient.withdrawLeft(false);
   const operator = { kind: "operator", actor: "operator" } as const;
   const all = library.list(operator, { includesTransient: true }, 100);
   expect(all.map(({ status, endedAt, updatedAt }) => [status, endedAt === null ? null : endedAt - updatedAt])).toEqual([

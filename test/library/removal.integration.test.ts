@@ -130,7 +130,7 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
   };
   directory.cleanUp((ids) => recordings.open.areOpen(ids));
   await finishRemovals(services);
-  if (way === "withdrawal") await new Library(services).withdrawLeft(false);
+  if (way === "withdrawal") await new Library(services).transient.withdrawLeft(false);
   // The keys of the account may be gone.
   if (way === "account" && findAccount(store, "acme") !== null) {
     await removeAccount(services, operator, requireAccount(store, "acme"));

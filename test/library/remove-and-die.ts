@@ -28,7 +28,7 @@ const removals: Record<Way, () => Promise<unknown>> = {
   operator: () => library.remove(operator, id),
   rerun: () => library.remove(operator, id),
   retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
-  withdrawal: () => library.withdraw(id),
+  withdrawal: () => library.transient.withdraw(id),
   account: () => removeAccount(services, operator, account),
 };
 

@@ -70,7 +70,7 @@ async function stateOf(path: string, rerun: string): Promise<"former" | "new"> {
   const recordings = new Recordings(store, Date.now);
   const services = { store, recordings, dataDirectory, usage: new Usage(store), now: Date.now };
   await finishRemovals(services);
-  await new Library(services).withdrawLeft(false);
+  await new Library(services).transient.withdrawLeft(false);
   const [recording] = recordings.list({}, 10);
   if (recording === undefined) throw new Error("the recording is gone");
   const transcript = new Transcript(store, recording);

@@ -141,7 +141,7 @@ export class WaitingTranscripts {
   async answered(id: string, wait: ClientWait): Promise<void> {
     const { library } = this.#services;
     if (wait.end === "disconnected") return this.#abandon(id, wait);
-    if (library.find(id)?.isTransient === true) await this.#withoutError(id, () => library.discard(id));
+    if (library.find(id)?.isTransient === true) await this.#withoutError(id, () => library.transient.discard(id));
   }
 
   /**
@@ -237,7 +237,7 @@ export class WaitingTranscripts {
   async #withdraw(id: string): Promise<void> {
     const { library, queue, requests } = this.#services;
     await this.#withoutError(id, async () => {
-      const withdrawn = library.withdraw(id);
+      const withdrawn = library.transient.withdraw(id);
       queue.followCommands();
       requests.intake.limits.serveWaiting();
       await withdrawn;
@@ -250,11 +250,11 @@ export class WaitingTranscripts {
     await this.#withoutError(id, async () => {
       const recording = library.find(id);
       if (recording === null) return;
-      if (compat().keep_abandoned) return library.keep(id);
+      if (compat().keep_abandoned) return library.transient.keep(id);
       if (recording.isTransient) return await this.#withdraw(id);
       // A kept recording is cancelled only if its client has left: after a restart it is processed to its end.
       if (end !== "disconnected") return;
-      library.abandon(id);
+      library.transient.abandon(id);
       queue.followCommands();
       requests.intake.limits.serveWaiting();
     });
