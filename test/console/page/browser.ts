@@ -3,6 +3,9 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { root } from "../../../harness/checkout.ts";
 import type { TestServer } from "../../../harness/server.ts";
+import { createAccount } from "../../../src/accounts/index.ts";
+import { openDatabaseOf } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { chromium, launchChromium } from "../../../tools/shared/chromium.ts";
 
 /** Time to download Chromium once, or to start it. */
@@ -45,6 +48,17 @@ export async function openPage(context: BrowserContext, errors: string[] = []): 
   page.setDefaultTimeout(20_000);
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
+  return page;
+}
+
+/** Starts a server with an account, and opens a page on which an operator is signed in. */
+export async function openWithAccount(server: TestServer, browser: OpenBrowser, account: string): Promise<Page> {
+  const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
+  createAccount(store, account, { actor: "operator", now: Date.now() });
+  store.$client.close();
+  await server.start();
+  const page = await openPage(await browser.context());
+  await signIn(page, server);
   return page;
 }
 

@@ -2,10 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
-import { createAccount } from "../../../src/accounts/index.ts";
-import { openDatabaseOf } from "../../../src/database/index.ts";
-import { DataDirectory } from "../../../src/storage/index.ts";
-import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
+import { faultsOf, found, openBrowser, openWithAccount, overhangOf } from "./browser.ts";
 
 const ready = found !== null && available("replacements in a browser");
 
@@ -15,12 +12,7 @@ describe.if(ready)("the replacements of an account in a browser", () => {
   let page: Page;
 
   beforeAll(async () => {
-    const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
-    createAccount(store, "acme", { actor: "operator", now: Date.now() });
-    store.$client.close();
-    await server.start();
-    page = await openPage(await browser.context());
-    await signIn(page, server);
+    page = await openWithAccount(server, browser, "acme");
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
-import { createAccount } from "../../../src/accounts/index.ts";
-import { openDatabaseOf } from "../../../src/database/index.ts";
-import { DataDirectory } from "../../../src/storage/index.ts";
 import { HookReceiver } from "../../support/hook-receiver.ts";
-import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
+import { faultsOf, found, openBrowser, openWithAccount, overhangOf } from "./browser.ts";
 
 const ready = found !== null && available("webhooks in a browser");
 
@@ -18,13 +15,8 @@ describe.if(ready)("webhooks in the console in a browser", () => {
   let receiver: HookReceiver;
 
   beforeAll(async () => {
-    const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
-    createAccount(store, "acme", { actor: "operator", now: Date.now() });
-    store.$client.close();
     receiver = await HookReceiver.start();
-    await server.start();
-    page = await openPage(await browser.context());
-    await signIn(page, server);
+    page = await openWithAccount(server, browser, "acme");
   }, startTimeout);
   afterAll(async () => {
     await receiver?.[Symbol.asyncDispose]();

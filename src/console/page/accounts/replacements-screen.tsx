@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { AccountReplacement, ReplacementList } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Button, FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
-import { addressOf } from "../route.ts";
+import { Button, FormDialog, Moment, Problem } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
+import { AccountPage } from "./account-page.tsx";
 
 const texts = strings.replacements;
 
@@ -13,17 +13,9 @@ const texts = strings.replacements;
 export function ReplacementsScreen({ account }: { account: string }) {
   const { value: list, problem, retry, set } = useData("accountReplacements", { id: account });
   const [isAdding, setAdding] = useState(false);
-  const title = list === null ? texts.name : texts.title(list.account.name);
-  useTitle(title);
+  const add = list !== null && <Button look={null} icon="more" text={texts.add} onClick={() => setAdding(true)} />;
   return (
-    <div class="accounts">
-      <p class="back-link">
-        <a href={addressOf({ screen: "accounts" })}>{texts.back}</a>
-      </p>
-      <div class="head">
-        <h1>{title}</h1>
-        {list !== null && <Button look={null} icon="more" text={texts.add} onClick={() => setAdding(true)} />}
-      </div>
+    <AccountPage texts={texts} account={list?.account.name ?? null} action={add}>
       <p class="soft">{texts.means}</p>
       <Problem problem={problem} retry={retry} />
       {list !== null && list.replacements.length === 0 && <p class="empty">{texts.none}</p>}
@@ -36,7 +28,7 @@ export function ReplacementsScreen({ account }: { account: string }) {
         <p class="soft">{texts.limit(list.replacements.length, list.limit)}</p>
       )}
       {list !== null && isAdding && <AddDialog list={list} onChange={set} onClose={() => setAdding(false)} />}
-    </div>
+    </AccountPage>
   );
 }
 

@@ -2,25 +2,19 @@ import { useState } from "preact/hooks";
 import type { Voice, VoiceList } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration } from "../format.ts";
-import { Button, FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
-import { addressOf } from "../route.ts";
+import { Button, FormDialog, Moment, Problem } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useData } from "../use-data.ts";
+import { AccountPage } from "./account-page.tsx";
 
 const texts = strings.voices;
 
 /** Shows the voices that an account remembers, which can be renamed and deleted. */
 export function VoicesScreen({ account }: { account: string }) {
   const { value: list, problem, retry, set } = useData("voices", { id: account });
-  const title = list === null ? texts.name : texts.title(list.account.name);
-  useTitle(title);
   return (
-    <div class="accounts">
-      <p class="back-link">
-        <a href={addressOf({ screen: "accounts" })}>{texts.back}</a>
-      </p>
-      <h1>{title}</h1>
+    <AccountPage texts={texts} account={list?.account.name ?? null}>
       <Problem problem={problem} retry={retry} />
       {list !== null && (
         <>
@@ -30,7 +24,7 @@ export function VoicesScreen({ account }: { account: string }) {
           <Voices list={list} onChange={set} />
         </>
       )}
-    </div>
+    </AccountPage>
   );
 }
 

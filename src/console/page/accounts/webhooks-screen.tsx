@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Delivery, Webhook, WebhookList } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Ago, Button, FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
-import { addressOf, recordingAddress } from "../route.ts";
+import { Ago, Button, FormDialog, Moment, Problem } from "../parts/index.ts";
+import { recordingAddress } from "../route.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
+import { AccountPage } from "./account-page.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 
 const texts = strings.webhooks;
@@ -14,17 +15,9 @@ const texts = strings.webhooks;
 export function WebhooksScreen({ account }: { account: string }) {
   const { value: list, problem, retry, set } = useData("webhooks", { id: account });
   const [isAdding, setAdding] = useState(false);
-  const title = list === null ? texts.name : texts.title(list.account.name);
-  useTitle(title);
+  const add = list !== null && <Button look={null} icon="more" text={texts.add} onClick={() => setAdding(true)} />;
   return (
-    <div class="accounts">
-      <p class="back-link">
-        <a href={addressOf({ screen: "accounts" })}>{texts.back}</a>
-      </p>
-      <div class="head">
-        <h1>{title}</h1>
-        {list !== null && <Button look={null} icon="more" text={texts.add} onClick={() => setAdding(true)} />}
-      </div>
+    <AccountPage texts={texts} account={list?.account.name ?? null} action={add}>
       <p class="soft">{texts.means}</p>
       <Problem problem={problem} retry={retry} />
       {list !== null && list.webhooks.length === 0 && <p class="empty">{texts.none}</p>}
@@ -32,7 +25,7 @@ export function WebhooksScreen({ account }: { account: string }) {
         <WebhookSection key={webhook.id} webhook={webhook} onChange={set} />
       ))}
       {list !== null && isAdding && <AddDialog list={list} onChange={set} onClose={() => setAdding(false)} />}
-    </div>
+    </AccountPage>
   );
 }
 
