@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { access, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import PQueue from "p-queue";
 import { MachineError } from "../disk/index.ts";
 import { syncDirectory } from "../files/index.ts";
 import { codeOf } from "../text/index.ts";
@@ -217,17 +218,13 @@ export class BucketAudioStore implements AudioStore {
   }
 }
 
-/** Runs tasks, some of them at the same time. After a failure, no further one begins. */
+/** Runs tasks, some of them at the same time. After a failure, no further one begins, and those that have begun end. */
 async function inParallel(ids: readonly string[], task: (id: string) => Promise<void>): Promise<void> {
-  const rest = [...ids];
-  let failure: { readonly error: unknown } | null = null;
-  const work = async () => {
-    for (let id = rest.shift(); id !== undefined && failure === null; id = rest.shift()) {
-      await task(id).catch((error: unknown) => {
-        failure ??= { error };
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  try {
+    await Promise.all(ids.map((id) => queue.add(() => task(id))));
+  } finally {
+    queue.clear();
+    await queue.onIdle();
+  }
 }

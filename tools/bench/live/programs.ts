@@ -28,7 +28,11 @@ export async function startOurs(
   sessions: number,
   language: string | null,
 ): Promise<LiveProgram & { readonly server: TestServer }> {
-  const server = newServer({ TRANSCRIBE_LIVE_SESSIONS: String(sessions) });
+  const server = newServer({
+    TRANSCRIBE_LIVE_SESSIONS: String(sessions),
+    // One of the accounts has all sessions.
+    TRANSCRIBE_LIMITS_LIVE_SESSIONS_PER_ACCOUNT: String(sessions),
+  });
   await server.start();
   await server.untilReady();
   const { key } = server.client("live");
