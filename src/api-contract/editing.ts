@@ -113,7 +113,7 @@ export const spliceSchema = Type.Object({
   segments: Type.Array(segmentSchema, { description: "The segments in their place." }),
 });
 
-/** What others have changed since a revision. */
+/** The changes of others since a revision. */
 export const laterChangesSchema = Type.Object(
   {
     revision,

@@ -140,7 +140,7 @@ export class FleetWorker {
     const late = setTimeout(() => this.#giveBack(() => true), STOP_MILLISECONDS);
     while (this.#fetched.size > 0) await this.#fetcher.change();
     clearTimeout(late);
-    // What was sent last is lost if the connection is closed at once.
+    // The messages that were sent last are lost if the connection is closed at once.
     const { broker } = this.#options;
     if (broker.connected) await Promise.race([broker.roundTrip().catch(() => {}), Bun.sleep(STOP_MILLISECONDS)]);
   }

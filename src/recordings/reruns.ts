@@ -146,8 +146,8 @@ export function completeRerun(
 }
 
 /**
- * Replaces the translation of a recording with that of its rerun. If the rerun was not translated, there is none any more:
- * it would not fit the new transcript.
+ * Replaces the translation of a recording with that of its rerun. If the rerun was not translated, the recording has none
+ * any more: its former one would not fit the new transcript.
  */
 function moveTranslation(
   writer: Writer,

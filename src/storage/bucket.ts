@@ -56,7 +56,7 @@ export class Bucket {
     this.#client = new AwsClient({ ...credentials, region, service: "s3", retries: 0 });
   }
 
-  /** Where the bucket is, for messages. */
+  /** The address of the bucket, for messages. */
   get address(): string {
     const { endpoint, bucket, prefix } = this.#options;
     return `${endpoint}/${bucket}/${prefix}`;

@@ -65,7 +65,7 @@ export function speakersCommand(): Command {
   );
 }
 
-/** Parses tags that are separated by commas; an empty text is none. */
+/** Parses tags that are separated by commas. An empty text has no tags. */
 const tagList = parsedBy((text) => (text.trim() === "" ? [] : text.split(",").map(tags.parseTag)));
 
 interface TagsOptions extends JsonOption {

@@ -88,7 +88,7 @@ export function languageOf(languages: readonly Language[], code: string | undefi
 }
 
 /**
- * Returns whether a create's form asks for a translation. An empty task is none.
+ * Returns whether a create's form asks for a translation. An empty task asks for a transcript.
  * @param refusal returns why the model in use cannot translate; null if it can
  * @throws 422 under `task`
  */

@@ -82,7 +82,7 @@ interface SentLanguage {
   readonly name: string;
 }
 
-/** What a client asks for: a transcript, or a translation to English. */
+/** The text that a client asks for: a transcript, or a translation to English. */
 export type CompatTask = "transcribe" | "translate";
 
 /** A transcription or translation that a client asks for, besides its file. The model and the language are names as sent. */

@@ -1,7 +1,7 @@
 import { FRAME_SAMPLES } from "../../blocks/index.ts";
 import { frameDecibels } from "../silences.ts";
 
-/** What counts as reverberant speech. docs/quality.md has the curves. */
+/** Limits from which speech counts as reverberant. docs/quality.md has their curves. */
 export const drySpeech = {
   /**
    * Minimum fall of the level after loud sounds in dry speech, in decibels within FALL_FRAMES. A reverberation time of 0.2 s
