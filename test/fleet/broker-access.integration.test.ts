@@ -2,10 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
+import { connect } from "@nats-io/transport-node";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
 import { expected, filesOf, model, ScriptedFleet, textOf } from "../support/scripted-fleet.ts";
+import { expectRefused } from "./broker-refusals.ts";
 
 setDefaultTimeout(60_000);
 
@@ -77,11 +78,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
       "$SYS.>",
       "other",
     ];
-    const refused = refusals(connection, publish.length + subscribe.length);
-    for (const subject of publish) connection.publish(subject, "{}");
-    for (const subject of subscribe) connection.subscribe(subject, { callback: () => {} });
-    const expected = [...publish.map((each) => `publish ${each}`), ...subscribe.map((each) => `subscription ${each}`)];
-    expect((await refused).toSorted()).toEqual(expected.toSorted());
+    await expectRefused(connection, publish, subscribe);
   });
 
   test.concurrent("stores no stream in files, not even the coordinator's", async () => {
@@ -145,14 +142,3 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     await expect(fleet.connect("coordinator", { url })).rejects.toThrow("cannot connect to the broker");
   });
 });
-
-/** Collects the operations that the broker refuses. */
-async function refusals(connection: NatsConnection, count: number): Promise<string[]> {
-  const found: string[] = [];
-  for await (const status of connection.status()) {
-    if (status.type !== "error" || !(status.error instanceof PermissionViolationError)) continue;
-    found.push(`${status.error.operation} ${status.error.subject}`);
-    if (found.length === count) break;
-  }
-  return found;
-}

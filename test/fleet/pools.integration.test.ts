@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
+import { connect } from "@nats-io/transport-node";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
 import { encode, subjects } from "../../src/fleet/messages.ts";
@@ -17,6 +17,7 @@ import {
   textOf,
   untilAborted,
 } from "../support/scripted-fleet.ts";
+import { expectRefused, refusals } from "./broker-refusals.ts";
 
 setDefaultTimeout(60_000);
 
@@ -152,11 +153,7 @@ describe.skipIf(program === null)("a pool of workers with one certificate", () =
       ...["transcribe.result.>", "transcribe.presence.>", "transcribe.status.*", "transcribe.>", ">", "$SYS.>"],
       ...["_INBOX.>", "_INBOX.w1.>", "_INBOX.cpu.>", "_INBOX.cpu.a.>", "_INBOX.coordinator.>", "_INBOX.*.>"],
     ];
-    const refused = refusals(connection, publish.length + subscribe.length);
-    for (const subject of publish) connection.publish(subject, "{}");
-    for (const subject of subscribe) connection.subscribe(subject, { callback: () => {} });
-    const all = [...publish.map((each) => `publish ${each}`), ...subscribe.map((each) => `subscription ${each}`)];
-    expect((await refused).toSorted()).toEqual(all.toSorted());
+    await expectRefused(connection, publish, subscribe);
   });
 
   test.concurrent("whose certificate was stolen gets no operation of another pool, however it asks for it", async () => {
@@ -228,15 +225,4 @@ async function untilAccepted<T>(connect: () => Promise<T>): Promise<T> {
       await Bun.sleep(100);
     }
   }
-}
-
-/** Collects the operations that the broker refuses. */
-async function refusals(connection: NatsConnection, count: number): Promise<string[]> {
-  const found: string[] = [];
-  for await (const status of connection.status()) {
-    if (status.type !== "error" || !(status.error instanceof PermissionViolationError)) continue;
-    found.push(`${status.error.operation} ${status.error.subject}`);
-    if (found.length === count) break;
-  }
-  return found;
 }

@@ -36,6 +36,13 @@ const COMMON = [401, 403, 405, 429, 500] as const;
 
 const plain = { schema: { type: "string" } } as const;
 const jsonOf = (schema: Schema) => ({ "application/json": { schema } });
+/** The answers with the text of a recording, in all formats. */
+const textContent = {
+  ...jsonOf(schemaOf("OpenAiTranscript")),
+  "text/plain": plain,
+  "text/vtt": plain,
+  "text/event-stream": plain,
+};
 
 const texts: Record<keyof typeof openAiOperations, OpenAiText> = {
   createOpenAiTranscription: {
@@ -54,12 +61,7 @@ const texts: Record<keyof typeof openAiOperations, OpenAiText> = {
     success: {
       description: "The transcript in the requested format.",
       headers: apiHeaders(),
-      content: {
-        ...jsonOf(schemaOf("OpenAiTranscript")),
-        "text/plain": plain,
-        "text/vtt": plain,
-        "text/event-stream": plain,
-      },
+      content: textContent,
     },
     errors: [400, 404, 413, 415, 503],
   },
@@ -73,12 +75,7 @@ const texts: Record<keyof typeof openAiOperations, OpenAiText> = {
     success: {
       description: "The translation in the requested format.",
       headers: apiHeaders(),
-      content: {
-        ...jsonOf(schemaOf("OpenAiTranscript")),
-        "text/plain": plain,
-        "text/vtt": plain,
-        "text/event-stream": plain,
-      },
+      content: textContent,
     },
     errors: [400, 413, 415, 503],
   },
