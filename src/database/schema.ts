@@ -417,6 +417,8 @@ export const searchableRecordings = sqliteTable("searchable_recordings", {
   recordingId: recordingReference(),
   /** Whether all texts are indexed: those of recordings of several days are indexed in batches. */
   isWhole: integer({ mode: "boolean" }).notNull(),
+  /** Whether all texts must be removed before they are indexed again, because a correction has replaced many of them. */
+  isStale: integer({ mode: "boolean" }).notNull().default(false),
 });
 
 /** Folders of the file system whose recordings are transcribed, and what the server last saw in each. */
@@ -432,6 +434,8 @@ export const folders = sqliteTable("folders", {
   formats: text().notNull(),
   /** Language of the recordings, ISO 639; null for language detection. */
   language: text(),
+  /** Whether the recordings are translated to English as well. */
+  isTranslated: integer({ mode: "boolean" }).notNull().default(false),
   createdAt: integer().notNull(),
   /** Number of files that were seen and not taken yet. */
   waiting: integer().notNull().default(0),

@@ -11,6 +11,8 @@ export const NAME_ROW = 2 ** 21 - 1;
 
 /** Number of texts indexed, or looked up, at once, which takes some milliseconds. */
 const TEXTS_AT_ONCE = 100;
+/** Number of texts that a correction replaces in the index at once. More are replaced in the background. */
+const TEXTS_OF_CORRECTION = 200;
 const RECORDINGS_AT_ONCE = 500;
 
 /**
@@ -94,6 +96,7 @@ function addSome(store: Store, recordingId: string, number: number): boolean {
         sourceUrl: recordings.sourceUrl,
         revision: recordings.revision,
         correctedState: recordings.correctedState,
+        isStale: searchableRecordings.isStale,
       })
       .from(searchableRecordings)
       .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
@@ -101,18 +104,18 @@ function addSome(store: Store, recordingId: string, number: number): boolean {
       .get();
     if (recording === undefined) return false;
     const firstRow = parseState(recording.correctedState)?.firstSegment ?? 0;
-    if (removeRowsBelow(transaction, number, firstRow, TEXTS_AT_ONCE) > 0) return true;
+    const removed = recording.isStale ? NAME_ROW + 1 : firstRow;
+    if (removeRowsBelow(transaction, number, removed, TEXTS_AT_ONCE) > 0) return true;
+    const enter = (facts: { isWhole: true } | { isStale: false }) =>
+      transaction.update(searchableRecordings).set(facts).where(eq(searchableRecordings.number, number)).run();
+    if (recording.isStale) enter({ isStale: false });
     const put = (row: number, text: string) => putText(transaction, number, row, text);
     const last = lastRow(transaction, number);
     const some = textsFrom(transaction, recordingId, recording.revision, last + 1);
     for (const { id, text } of some) put(id, text);
     if (some.length === TEXTS_AT_ONCE) return true;
     put(NAME_ROW, recording.sourceName ?? recording.sourceUrl ?? "");
-    transaction
-      .update(searchableRecordings)
-      .set({ isWhole: true })
-      .where(eq(searchableRecordings.number, number))
-      .run();
+    enter({ isWhole: true });
     return false;
   };
   return deferSync(store, () => transact(store, add));
@@ -146,15 +149,26 @@ function textsFrom(writer: Writer, recordingId: string, revision: number, from: 
 }
 
 /**
- * Updates the index of a recording after a correction. Rows that are not indexed yet are added with the others.
+ * Updates the index of a recording after a correction. Rows that are not indexed yet are added with the others. After a
+ * correction of many segments, all texts are added again in batches, after a call of `SearchIndexer.add`. Until then a search
+ * finds some of the former texts.
  * @param texts the latest texts of segments by id; null for one that is gone
  */
 export function updateSearchable(writer: Writer, recordingId: string, texts: ReadonlyMap<number, string | null>): void {
   const existing = entryOf(writer, recordingId);
   if (existing === undefined) return;
   const { number, isWhole } = existing;
+  if (texts.size > TEXTS_OF_CORRECTION) {
+    writer
+      .update(searchableRecordings)
+      .set({ isWhole: false, isStale: true })
+      .where(eq(searchableRecordings.number, number))
+      .run();
+    return;
+  }
   const last = isWhole ? NAME_ROW : lastRow(writer, number);
-  for (const [id, text] of texts) {
+  // FTS5 writes its pending texts whenever a row is lower than the one before.
+  for (const [id, text] of [...texts].sort(([one], [other]) => one - other)) {
     writer.run(sql`DELETE FROM searchable_texts WHERE rowid = (${number} << 21) + ${id}`);
     if (text !== null && id <= last) putText(writer, number, id, text);
   }

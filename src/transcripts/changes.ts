@@ -81,9 +81,22 @@ const storedChange = Type.Union([
 ]);
 const storedChanges = TypeCompiler.Compile(Type.Array(storedChange));
 
-/** Returns changes in the stored form, in which the words are not JSON within JSON. */
+/**
+ * Returns changes in the stored form, in which the words are not JSON within JSON. The words are written as they are,
+ * because a revision of many thousands of segments is stored within one transaction.
+ */
 export function packChanges(changes: readonly Change[]): string {
-  return JSON.stringify(changes.map((change) => withSegments(change, packed)));
+  return `[${changes.map(packChange).join(",")}]`;
+}
+
+function packChange(change: Change): string {
+  if (change.kind === "speakers") return JSON.stringify(change);
+  const removed = change.removed === null ? "null" : packed(change.removed);
+  const rest =
+    change.kind === "whole"
+      ? `"facts":${JSON.stringify(change.facts)}`
+      : `"index":${change.index},"inserted":${packed(change.inserted)}`;
+  return `{"kind":"${change.kind}","removed":${removed},${rest}}`;
 }
 
 /** Parses stored changes. Returns null if a backup from elsewhere brought others than this program writes. */
@@ -93,7 +106,10 @@ export function unpackChanges(stored: string): Change[] | null {
   return parsed.map((change) => withSegments(change, unpacked));
 }
 
-const packed = ({ words, ...segment }: CorrectedSegment) => ({ ...segment, words: JSON.parse(words) as unknown });
+function packed(segments: readonly CorrectedSegment[]): string {
+  const list = segments.map(({ words, ...segment }) => `${JSON.stringify(segment).slice(0, -1)},"words":${words}}`);
+  return `[${list.join(",")}]`;
+}
 
 const unpacked = ({ words, isSpeakerUncertain = false, ...segment }: StoredSegment): CorrectedSegment => {
   return { ...segment, isSpeakerUncertain, words: JSON.stringify(words) };

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { importReplacements, respellSegments } from "../../src/replacements/index.ts";
+import { indexMissing, indexRecording, SearchQuery, searchRecordings } from "../../src/search/index.ts";
 import { packSegment, type Segment } from "../../src/segments/index.ts";
 import { type Correction, Transcript } from "../../src/transcripts/index.ts";
 import { addWebhook, listDeliveries } from "../../src/webhooks/index.ts";
+import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { Shelf } from "../support/shelf.ts";
 
 const by = { actor: "operator", now: 1 };
@@ -181,6 +183,37 @@ describe("a transcript of an account with replacements", () => {
     // Only the segments that nobody has changed since can be taken back as a whole.
     expect(() => scene.correct(transcript, { action: "revert", revision: 1 })).toThrow("changed_meanwhile");
   });
+});
+
+test("a transcript with many replacements that are taken back is indexed again in batches, also after a crash", async () => {
+  const scene = new Scene(["kuber netes", "Kubernetes"]);
+  const { store, accountId } = scene.shelf;
+  const texts = Array.from({ length: 1000 }, (_, index) => `we use kuber netes ${index}`);
+  const transcript = await scene.completed(...texts);
+  const { id } = transcript.recording;
+  const found = async (q: string) => {
+    const page = await searchRecordings(store, new SearchQuery(q), [accountId], {}, null, 10);
+    return page.found.map(({ segments }) => segments);
+  };
+  await indexRecording(store, id, never);
+  expect([await found("Kubernetes "), await found('"kuber netes" ')]).toEqual([[[0, 1, 2]], []]);
+  scene.correct(transcript, { action: "revert", revision: 1 });
+  // Somebody corrects a segment before the others are indexed.
+  scene.correct(transcript, { action: "text", segment: 0, text: "we use something else" });
+  const crash = new AbortController();
+  const crashed = indexRecording(store, id, crash.signal);
+  let turns = 0;
+  await countTurnsUntilSettled(
+    crashed.catch(() => {}),
+    () => ++turns === 5 && crash.abort(new Error("crash")),
+  );
+  await expect(crashed).rejects.toThrow("crash");
+  const later = await countTurnsUntilSettled(indexMissing(store, never));
+  expect(later).toBeGreaterThan(10);
+  expect(await found("Kubernetes ")).toEqual([]);
+  expect(await found('"kuber netes" ')).toEqual([[1, 2, 3]]);
+  expect(await found("else ")).toEqual([[0]]);
+  expect(await found("999 ")).toEqual([[999]]);
 });
 
 test("a search for replacements ends when its recording is suspended", async () => {

@@ -25,14 +25,16 @@ interface Translated {
   readonly language: string;
   readonly reference: string;
   readonly ours: string;
+  /** The translations of faster-whisper with unquantized weights, and with weights of 8 bits. */
   readonly theirs: string;
+  readonly theirsInt8: string;
 }
 
 export const command = defineCommand({
   name: "scripts/evaluate translation",
   about:
     "Translates the recordings of other languages than English with our default model, and with the same weights in " +
-    "faster-whisper, each with a beam of 5 and language detection. Compares both with English references (BLEU and chrF " +
+    "faster-whisper (float32 and int8), each with a beam of 5 and language detection. Compares all with English references (BLEU and chrF " +
     "by sacreBLEU), and with each other. A NAME selects the recordings whose path contains it.",
   names: "NAME",
   options: {
@@ -49,12 +51,14 @@ export const command = defineCommand({
     if (references.length === 0) throw new CommandError("the selection has no recording with a translation");
     const when = await circumstances(Date.now());
     const score = await installBleu();
-    const theirs = await translateWithPeer(references, cpu);
+    const translateWith = await installPeer(cpu);
+    const theirs = await translateWith(references, "float32");
+    const theirsInt8 = await translateWith(references, "int8");
     const ours = await translateAll(corpus, references, await cpuSettings(cpu));
     const translated = references.map(
       ({ path, language }, index): Translated => ({
         ...{ path, language, reference: referenceOf(path) ?? "" },
-        ...{ ours: ours[index] ?? "", theirs: theirs[index] ?? "" },
+        ...{ ours: ours[index] ?? "", theirs: theirs[index] ?? "", theirsInt8: theirsInt8[index] ?? "" },
       }),
     );
     if (details) for (const one of translated) console.log(detailsOf(one));
@@ -87,19 +91,20 @@ async function translateAll(
   return translated;
 }
 
-/** Returns the translations of faster-whisper with unquantized weights, and the beam width of our own decoder. */
-async function translateWithPeer(references: readonly Reference[], cpu: string): Promise<string[]> {
+/** Returns a function that translates with faster-whisper and the beam width of our own decoder. */
+async function installPeer(cpu: string) {
   const ask = await installFasterWhisper(fasterWhisperSettings(cpu));
-  const settings = { beam: 5, computeType: "float32", batch: 0, language: null, task: "translate" } as const;
-  const files = references.map(({ file }) => file);
-  const { answers } = await ask({ ...settings, threads: availableParallelism() }, files);
-  return answers.map((answer) => answer.text.trim());
+  return async (references: readonly Reference[], computeType: "float32" | "int8"): Promise<string[]> => {
+    const settings = { beam: 5, computeType, batch: 0, language: null, task: "translate" } as const;
+    const files = references.map(({ file }) => file);
+    const { answers } = await ask({ ...settings, threads: availableParallelism() }, files);
+    return answers.map((answer) => answer.text.trim());
+  };
 }
 
-function detailsOf({ path, reference, ours, theirs }: Translated): string {
-  return [path, `  reference       ${reference}`, `  ours            ${ours}`, `  faster-whisper  ${theirs}`].join(
-    "\n",
-  );
+function detailsOf({ path, reference, ours, theirs, theirsInt8 }: Translated): string {
+  const texts = { reference, ours, "faster-whisper float32": theirs, "faster-whisper int8": theirsInt8 };
+  return [path, ...Object.entries(texts).map(([name, text]) => `  ${name.padEnd(22)}  ${text}`)].join("\n");
 }
 
 /** Number of recordings from which a language has a row of its own. */
@@ -113,19 +118,20 @@ async function tableOf(score: Awaited<ReturnType<typeof installBleu>>, all: read
   ].filter(([name, some]) => name === "all" || some.length >= MIN_RECORDINGS);
   const lines: string[][] = [];
   for (const [name, some] of groups) {
-    const ours = some.map((one) => one.ours);
-    const theirs = some.map((one) => one.theirs);
-    const [own, peer] = await score(
+    const systems = [some.map((one) => one.ours), some.map((one) => one.theirs), some.map((one) => one.theirsInt8)];
+    const scores = await score(
       some.map(({ reference }) => reference),
-      [ours, theirs],
+      systems,
     );
+    const [ours = [], theirs = []] = systems;
     const [between] = await score(theirs, [ours]);
-    if (own === undefined || peer === undefined || between === undefined) throw new Error("a score is missing");
-    const cell = ({ bleu, low, high, chrf }: typeof own) =>
-      `${bleu.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)}), ${chrf.toFixed(1)}`;
-    lines.push([name, String(some.length), cell(own), cell(peer), between.bleu.toFixed(1)]);
+    if (between === undefined) throw new Error("a score is missing");
+    const cells = scores.map(
+      ({ bleu, low, high, chrf }) => `${bleu.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)}), ${chrf.toFixed(1)}`,
+    );
+    lines.push([name, String(some.length), ...cells, between.bleu.toFixed(1)]);
   }
   const peer = `faster-whisper ${fasterWhisperVersion}`;
-  const head = ["language", "recordings", "ours: BLEU (95 %), chrF", `${peer}: BLEU (95 %), chrF`, "BLEU between both"];
-  return asMarkdown({ head, lines });
+  const columns = ["ours", `${peer} float32`, `${peer} int8`].map((system) => `${system}: BLEU (95 %), chrF`);
+  return asMarkdown({ head: ["language", "recordings", ...columns, "BLEU of ours against float32"], lines });
 }
