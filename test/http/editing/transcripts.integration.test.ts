@@ -244,6 +244,24 @@ describe("the revisions of a transcript", () => {
     }
   });
 
+  test("are read in pages, between which others correct the transcript and delete the recording", async () => {
+    const { id, path, correct } = await corrected();
+    const readPage = (query: string) =>
+      editor.read<{ data: { text: string }[]; next_cursor: string }>(`${path}/revisions/1?limit=1${query}`);
+    const first = await readPage("");
+    const second = await readPage(`&cursor=${first.next_cursor}`);
+    await correct(3, { index: 0, text: "Somebody else wrote this." });
+    const third = await readPage(`&cursor=${second.next_cursor}`);
+    const pages = [first, second, third];
+    expect(pages.flatMap(({ data }) => data.map(({ text }) => text))).toEqual([
+      "We met in July.",
+      "Yes, we did.",
+      "And then he left.",
+    ]);
+    await editor.send("DELETE", path);
+    expect(await refusalOf(await client.fetch(`/transcriptions/${id}/revisions/1`))).toBe("404 not_found");
+  });
+
   test("of a transcript that nobody has corrected are none, and the recognized one can be read", async () => {
     const { path } = enter();
     expect(await editor.read(`${path}/revisions`)).toMatchObject({ data: [], revision: 0, has_more: false });

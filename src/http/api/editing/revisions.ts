@@ -4,13 +4,14 @@ import type { Recording } from "../../../database/index.ts";
 import { ExportQueue } from "../../../exports/index.ts";
 import { type KeyHolder, LibraryError } from "../../../library/index.ts";
 import type { SearchIndexer } from "../../../search/index.ts";
-import { speakerLabel } from "../../../transcripts/index.ts";
+import { type Comparison, type EarlierState, speakerLabel } from "../../../transcripts/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { notFound } from "../../shared/errors.ts";
 import { decodeCursor, PageFiller, segmentPage, toPage } from "../../shared/query.ts";
 import { heldBody, readerOf } from "../../shared/request-context.ts";
 import { addRecordingRoute } from "../operations.ts";
 import { addEditRoute, type EditServices, entityTagOf } from "./edit-route.ts";
+import { LastResult } from "./last-result.ts";
 import { editingOperations } from "./operations.ts";
 import { preconditionFailed, requireRevision } from "./preconditions.ts";
 
@@ -25,6 +26,8 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
   const { store, library, searchIndexer } = services;
   // An earlier state of a transcript has all of it in memory.
   const states = new ExportQueue(1);
+  const lastState = new LastResult<EarlierState>();
+  const lastComparison = new LastResult<Comparison>();
 
   addRecordingRoute(api, library, editingOperations.listRevisions, ({ request, viewer, recording, query }) => {
     const transcript = library.transcript(viewer, recording);
@@ -42,10 +45,15 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
     return states.run(
       viewer.account.id,
       async () => {
-        const { segments, speakers } = await library.earlierState(viewer, recording.id, number);
+        const { id } = recording;
+        // A revision can be removed or replaced only by a later one.
+        const { revision } = library.transcript(viewer, id);
+        const { segments, speakers } = await lastState.of([id, number, revision], () =>
+          library.earlierState(viewer, id, number),
+        );
         library.reads.viewed(readerOf(request, "v1"), [recording]);
         const page = segmentPage(query, (from) =>
-          segments.slice(from).map(({ words: _, ...segment }, place) => ({
+          segments.slice(from, from + query.limit + 1).map(({ words: _, ...segment }, place) => ({
             ...segment,
             index: from + place,
             speaker: speakers.indexOf(segment.speaker),
@@ -65,7 +73,10 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
       viewer.account.id,
       async () => {
         const { revision } = library.transcript(viewer, recording.id);
-        const compared = await library.compare(viewer, recording.id, number, query.other ?? revision);
+        const other = query.other ?? revision;
+        const compared = await lastComparison.of([recording.id, number, other, revision], () =>
+          library.compare(viewer, recording.id, number, other),
+        );
         const { differences, speakersBefore, speakersAfter } = compared;
         library.reads.viewed(readerOf(request, "v1"), [recording]);
         const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]) =>
@@ -81,7 +92,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         const reached = from + entries.length;
         return {
           ...toPage(entries, "d", reached < total ? reached : null),
-          ...{ total, revision: query.other ?? revision },
+          ...{ total, revision: other },
         };
       },
       request.signal,
