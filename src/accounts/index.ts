@@ -12,7 +12,7 @@ export {
   requireAccount,
   type Standing,
 } from "./accounts.ts";
-export { type Auditor, audit, readAudit } from "./audit.ts";
+export { type Auditor, audit, readAudit, trimAuditLog } from "./audit.ts";
 export { deleteAccount } from "./delete-account.ts";
 export { normalizeVocabulary, setVocabulary } from "./vocabulary.ts";
 export {

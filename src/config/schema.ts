@@ -429,6 +429,11 @@ const audit = group("The audit log and its copy on another machine, see docs/aud
     "Whether the audit log also lists who reads which transcript: each view and each export, without the text.",
     { default: false },
   ),
+  retention_days: duration(
+    "days",
+    "Days after which entries of the audit log are removed, with `audit.syslog` only those that the receiver has confirmed; 0 keeps them forever.",
+    { default: 0, range: [0, 36_500] },
+  ),
 });
 
 const webhooks = group("Events that are sent to applications, see docs/webhooks.md.", {

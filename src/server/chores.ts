@@ -1,8 +1,10 @@
+import { trimAuditLog } from "../accounts/index.ts";
 import { type Store, truncateLog } from "../database/index.ts";
 import { applyRetention, finishRemovals, serverRetention } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
 import { trimOutbox } from "../recordings/index.ts";
 import { pruneUpgradeBackups } from "../storage/index.ts";
+import { confirmedAuditPosition } from "../syslog/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeOptedOut } from "../voices/index.ts";
@@ -73,6 +75,11 @@ export function hourlyChores(
     "old events of webhooks"() {
       const lost = trimDeliveries(services.store, now());
       if (lost > 0) services.log.warn({ event: "webhook.events_dropped", events: lost });
+    },
+    async "old entries of the audit log"() {
+      const { retention_days: days, syslog } = settings.values.audit;
+      if (days === 0) return;
+      await trimAuditLog(services.store, now(), days, syslog === "" ? null : confirmedAuditPosition(services.store));
     },
     async "rows of ended recordings"() {
       await finishRemovals(services);

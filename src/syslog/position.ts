@@ -23,7 +23,7 @@ export function storePosition(store: Store, position: number): void {
   );
 }
 
-/** Returns the first entries after a position. Entries are never deleted, and each new one has the greatest id. */
+/** Returns the first entries after a position. Each new one has the greatest id, and the latest one is never removed. */
 export function entriesAfter(store: Store, position: number, most: number): AuditEntry[] {
   return store.select().from(auditLog).where(gt(auditLog.id, position)).orderBy(asc(auditLog.id)).limit(most).all();
 }

@@ -13,7 +13,7 @@ export interface SyslogTarget extends AddressWithPort {
 }
 
 /** The settings that name the receiver and its files. */
-export type SyslogSettings = Omit<Settings["audit"], "reads">;
+export type SyslogSettings = Omit<Settings["audit"], "reads" | "retention_days" | "retention_days">;
 
 /** A setting of the receiver, or one of its files, is unusable. */
 export class SyslogTargetError extends ExpectedError {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
+import { createAccount, readAudit } from "../../src/accounts/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
@@ -56,4 +56,31 @@ test("audio whose retention is over is removed although an old backup cannot be 
   } finally {
     await server.stop();
   }
+}, 60_000);
+
+test("old entries of the audit log are removed, but not before the log server has them", async () => {
+  using receiver = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data() {}, open: (socket) => socket.end() },
+  });
+  const actionsWith = async (syslog: string) => {
+    using directory = temporaryDirectory();
+    const store = openDatabase(new DataDirectory(directory.path).databasePath);
+    createAccount(store, "acme", { actor: "operator", now: Date.now() - 30 * 86_400_000 });
+    store.$client.close();
+    const environment = {
+      ...{ TRANSCRIBE_DATA_DIR: directory.path, TRANSCRIBE_PORT: "0" },
+      ...{ TRANSCRIBE_AUDIT_RETENTION_DAYS: "10", TRANSCRIBE_AUDIT_SYSLOG: syslog },
+    };
+    const settings = loadSettings({ file: undefined, environment, flags: {} });
+    const server = await startTranscribeServer(settings, createLogger("silent"));
+    await server.stop();
+    const after = openDatabase(new DataDirectory(directory.path).databasePath);
+    const actions = readAudit(after, 10).map(({ action }) => action);
+    after.$client.close();
+    return actions;
+  };
+  expect(await actionsWith("")).toEqual(["audit.trim"]);
+  expect(await actionsWith(`127.0.0.1:${receiver.port}`)).toEqual(["accounts.create"]);
 }, 60_000);
