@@ -241,6 +241,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     target: absolutePath,
     formats,
     language,
+    is_translated: flag,
     incomplete: incompleteFiles,
     hindrance: `? ${values.oneOf(values.hindrances)}`,
   },

@@ -24,6 +24,8 @@ interface NewFolder {
   readonly formats?: readonly ExportFormat[] | undefined;
   /** ISO 639; null, the default, for language detection. */
   readonly language?: string | null | undefined;
+  /** Whether the recordings are translated to English as well; false by default. */
+  readonly isTranslated?: boolean | undefined;
   /** Number of files in a new folder that are no recordings, as a person confirmed it. */
   readonly confirmedFiles?: number | undefined;
 }
@@ -49,7 +51,7 @@ const DEFAULT_FORMATS: readonly ExportFormat[] = ["txt"];
 export async function addFolder(
   store: Store,
   own: readonly OwnPlace[],
-  { account, workspace, path, target, formats, language, confirmedFiles }: NewFolder,
+  { account, workspace, path, target, formats, language, isTranslated, confirmedFiles }: NewFolder,
   by: Auditor,
   processes: FolderAccess = new FileProcesses(),
 ): Promise<AddedFolder> {
@@ -70,6 +72,7 @@ export async function addFolder(
     target,
     formats: formats && JSON.stringify(formats),
     language,
+    isTranslated,
   };
   const { row, before } = transact(store, (writer) => {
     const all = writer.select().from(tables.folders).all();
@@ -104,7 +107,7 @@ export async function addFolder(
     if (written === undefined) throw new Error("a folder was not stored");
     audit(writer, by, known === undefined ? "folders.add" : "folders.change", written.id, {
       ...{ path, target: written.target, formats: toFolder(written).formats, language: written.language },
-      ...{ account: account.name, ...confirmed },
+      ...{ translated: written.isTranslated, account: account.name, ...confirmed },
     });
     return { row: written, before: known === undefined ? null : toFolder(known) };
   });

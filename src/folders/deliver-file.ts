@@ -7,11 +7,13 @@ import {
   type ExportFormat,
   type ExportMaker,
   ExportTooLargeError,
+  exportExtension,
   exportFileName,
 } from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
 import type { InternalCause } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import { type RecordingText, Translation } from "../transcripts/index.ts";
 import { explanationOf } from "./fault-texts.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
@@ -22,7 +24,7 @@ import { freeName, type NewFile, writeOnce } from "./write-once.ts";
 
 export interface DeliverServices {
   readonly files: FolderFiles;
-  readonly library: Pick<Library, "find" | "transcript" | "reads">;
+  readonly library: Pick<Library, "find" | "transcript" | "translation" | "reads">;
   readonly exports: Pick<ExportMaker, "make">;
   readonly limits: () => Settings["limits"];
   readonly log: Logger;
@@ -130,27 +132,46 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
   const owner = source?.owner ?? (await workingIn("folder", () => delivery.directory.owner()));
   const name = parse(source?.name ?? file.name).name;
   // The workspace of the folder may have changed since the file was taken.
-  const transcript = library.transcript({ kind: "application", account, workspaceId: null }, recording);
+  const viewer = { kind: "application", account, workspaceId: null } as const;
+  const texts: RecordingText[] = [library.transcript(viewer, recording)];
+  // The recording of a file that was transcribed before may have no translation.
+  if (folder.isTranslated && recording.isTranslated) texts.push(library.translation(viewer, recording));
   const results: NewFile[] = [];
   const write = () =>
     workingIn(folder.target === null ? "folder" : "target", async () => {
       await writeOnce(target, results);
       await target.sync();
     });
-  for (const format of folder.formats) {
-    const content = await exported(services, delivery, transcript, format);
+  const wanted = texts.flatMap((text) => folder.formats.map((format): Result => ({ text, format })));
+  for (const result of wanted) {
+    const content = await exported(services, delivery, result);
     if (content === null) {
       await write();
       return await fail(services, delivery, "not_exported");
     }
-    const wanted = exportFileName(name, format);
-    results.push({ name: wanted, content, owner, temporaryName: `.transcribe-${file.id}.${format}.part` });
+    results.push({ ...fileOf(result, name, file), content, owner });
   }
   await write();
   const reader = { actor: `folder:${folder.id}`, surface: "folder" } as const;
-  for (const format of folder.formats) library.reads.exported(reader, recording, format);
+  for (const { format } of wanted) library.reads.exported(reader, recording, format);
   files.delivered(file);
   await finishDelivery(services, { ...delivery, file: { ...file, state: "moving" } });
+}
+
+/** A result of a file: its transcript or its translation, in one format. */
+interface Result {
+  readonly text: RecordingText;
+  readonly format: ExportFormat;
+}
+
+/** Returns the names of a result. A translation is `talk.en.srt`, as players expect subtitles. */
+function fileOf({ text, format }: Result, name: string, { id }: FolderFile) {
+  const plain = exportFileName(name, format);
+  if (!(text instanceof Translation)) return { name: plain, temporaryName: `.transcribe-${id}.${format}.part` };
+  const extension = `.${exportExtension(format)}`;
+  const ending = `.${text.language}${extension}`;
+  const temporaryName = `.transcribe-${id}.${text.language}.${format}.part`;
+  return { name: plain.slice(0, -extension.length) + ending, ending, temporaryName };
 }
 
 async function finishDelivery({ files, log }: DeliverServices, delivery: Delivery): Promise<void> {
@@ -165,8 +186,7 @@ async function finishDelivery({ files, log }: DeliverServices, delivery: Deliver
 async function exported(
   { exports, files }: DeliverServices,
   { account, file, signal }: Delivery,
-  transcript: ReturnType<Library["transcript"]>,
-  format: ExportFormat,
+  { text: transcript, format }: Result,
 ): Promise<Uint8Array | null> {
   try {
     const wanted = { owner: account.id, transcript, format, hasNames: true };

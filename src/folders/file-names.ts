@@ -29,9 +29,10 @@ export function mayBeInvalid(name: string): boolean {
 /**
  * Yields a name, then the same name with a number: `talk.mp3`, `talk (2).mp3`. Names that are too long are shortened
  * before their extension.
+ * @param ending end of the name that counts as its extension; by default from the last dot on
  */
-export function* numberedNames(name: string): Generator<string> {
-  const dot = name.lastIndexOf(".");
+export function* numberedNames(name: string, ending?: string): Generator<string> {
+  const dot = ending === undefined ? name.lastIndexOf(".") : name.length - ending.length;
   const [stem, extension] = dot <= 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot)];
   yield fitted(stem, extension);
   for (let number = 2; ; number++) yield fitted(stem, ` (${number})${extension}`);

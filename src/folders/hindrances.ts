@@ -23,6 +23,11 @@ export const hindranceTexts: Readonly<Record<Hindrance, { readonly meaning: stri
       meaning: "the speech model does not know the folder's language",
       advice: "Choose another model (transcribe models use) or another language (transcribe folders add).",
     },
+    translation: {
+      meaning: "the speech model does not translate",
+      advice:
+        "Choose another model (transcribe models use), or no translation (transcribe folders add PATH --no-translate).",
+    },
     server_full: {
       meaning: "the server lacks disk space",
       advice: "Free disk space for the data directory; see transcribe doctor.",

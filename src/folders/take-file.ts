@@ -30,6 +30,8 @@ export interface TakeServices {
   readonly limits: () => Settings["limits"];
   /** Returns the speech model in use and its languages. */
   readonly speechModel: () => { readonly id: string; readonly languages: readonly { readonly code: string }[] };
+  /** Returns why a speech model cannot translate; null if it can. */
+  readonly translationRefusal: (model: string) => string | null;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -96,6 +98,9 @@ export async function takeFile(services: TakeServices, taking: Taking): Promise<
   const { language } = folder;
   if (language !== null && !services.speechModel().languages.some(({ code }) => code === language)) {
     throw new HindranceError("language");
+  }
+  if (folder.isTranslated && services.translationRefusal(services.speechModel().id) !== null) {
+    throw new HindranceError("translation");
   }
   const admitted = services.intake.limits.admitFile(taking.account);
   if (typeof admitted === "string") throw new HindranceError(admitted);
@@ -200,7 +205,8 @@ async function enter(services: TakeServices, taking: Taking, { path, sha256, pla
   };
   const sender: Sender = { kind: "application", account, workspaceId: folder.workspaceId, requireAccess };
   const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
-  const submission = { source, pinnedLanguage: folder.language, hints, speechModel: speechModel().id };
+  const { language: pinnedLanguage, isTranslated } = folder;
+  const submission = { source, pinnedLanguage, hints, isTranslated, speechModel: speechModel().id };
   try {
     await intake.examine(source, sender);
     const { id } = await intake.create(sender, submission, {

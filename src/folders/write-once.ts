@@ -12,6 +12,8 @@ export async function freeName(directory: OpenDirectory, name: string): Promise<
 export interface NewFile {
   /** Name that it gets if it is free; else a number is added. */
   readonly name: string;
+  /** End of the name, before which a number is added; by default the extension. */
+  readonly ending?: string;
   readonly content: Uint8Array;
   /** Owner and permissions of the source. The file gets at most these, and at most those of its directory. */
   readonly owner: Owner;
@@ -27,7 +29,7 @@ export async function writeOnce(directory: OpenDirectory, files: readonly NewFil
   const interrupted = new Set((await directory.describeAll(files.map(({ temporaryName }) => temporaryName))).keys());
   for (const name of interrupted) await directory.remove(name);
   const { mode } = await directory.owner();
-  const names = files.map(({ name }) => numberedNames(name));
+  const names = files.map(({ name, ending }) => numberedNames(name, ending));
   for (;;) {
     const numbered = files.map((file, index) => ({ file, name: names[index]?.next().value ?? file.name }));
     const missing: typeof numbered = [];

@@ -39,6 +39,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
     intake,
     exports: queued.exportMaker,
     speechModel: data.modelInUse,
+    translationRefusal,
     limits: () => running.values.limits,
     settings: () => running.values.folders,
     own: () => ownPlaces(running.values, settingsFile),

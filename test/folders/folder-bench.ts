@@ -24,7 +24,7 @@ import { RecordingIntake } from "../../src/intake/index.ts";
 import { Library } from "../../src/library/index.ts";
 import type { probeRecording } from "../../src/media/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import type { Segment } from "../../src/segments/index.ts";
+import { packSegment, type Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { type AccountLimits, Usage } from "../../src/usage/index.ts";
 import { ownFileSystem } from "./own-file-system.ts";
@@ -39,6 +39,7 @@ const ownProcesses = { at: () => ownFileSystem, stop() {} };
 interface BenchOptions {
   readonly formats?: readonly ExportFormat[];
   readonly target?: string | null;
+  readonly isTranslated?: boolean;
   /** Directory of the bench, perhaps of an earlier one, whose folder and database are used again; a new one by default. */
   readonly root?: string;
 }
@@ -72,6 +73,8 @@ export class FolderBench implements Disposable {
   freeBytes: number | null = null;
   /** Whether reads of transcripts are recorded. A test may switch it on. */
   auditsReads = false;
+  /** Why the speech model does not translate. A test may set it. */
+  translationRefusal: string | null = null;
   /** Called before each part of a file is read. */
   onProgress: () => void = () => {};
   /** The services of visits. A test may replace some. */
@@ -116,6 +119,7 @@ export class FolderBench implements Disposable {
     this.services = {
       ...{ store, library, exports, dataDirectory, diskSpace, limits, speechModel, log, now },
       files: new FolderFiles(store, now),
+      translationRefusal: () => this.translationRefusal,
       fileSystemOf: () => ownFileSystem,
       closedPlaces: () => new ClosedPlaces(this.own),
       intake: this.intake,
@@ -125,23 +129,28 @@ export class FolderBench implements Disposable {
   }
 
   /** Creates the account `acme`, and watches the folder for it. */
-  static async create({ root, formats = ["srt", "json"], target = null }: BenchOptions = {}): Promise<FolderBench> {
+  static async create({
+    root,
+    formats = ["srt", "json"],
+    target = null,
+    isTranslated,
+  }: BenchOptions = {}): Promise<FolderBench> {
     const bench = new FolderBench(root === undefined ? {} : { root });
     createAccount(bench.store, "acme", operator);
     const to = target === null ? null : join(bench.root, target);
     if (to !== null) mkdirSync(to);
-    await bench.add(bench.path, { formats, target: to });
+    await bench.add(bench.path, { formats, target: to, ...(isTranslated === undefined ? {} : { isTranslated }) });
     return bench;
   }
 
   /** Watches a folder for the account, or changes one. */
   add(
     path: string,
-    { formats = ["srt"], target = null, confirmedFiles, addedAt = 0 }: AddOptions = {},
+    { formats = ["srt"], target = null, isTranslated, confirmedFiles, addedAt = 0 }: AddOptions = {},
   ): Promise<AddedFolder> {
     const account = findAccount(this.store, "acme");
     if (account === null) throw new Error("there is no account");
-    const folder = { account, workspace: null, path, target, formats, language: null };
+    const folder = { account, workspace: null, path, target, formats, language: null, isTranslated };
     return addFolder(this.store, this.own, { ...folder, confirmedFiles }, { ...operator, now: addedAt }, ownProcesses);
   }
 
@@ -212,6 +221,9 @@ export class FolderBench implements Disposable {
       const words = [{ text: ` ${text}`, startSeconds: 0, endSeconds: 1, probability: 0.9 }];
       const segment: Segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text, words };
       this.recordings.claim(id);
+      if (this.recordings.get(id)?.isTranslated === true) {
+        this.recordings.rows.addTranslation(id, [packSegment({ ...segment, text: `translated ${text}` })]);
+      }
       this.recordings.complete(id, [segment]);
     }
   }

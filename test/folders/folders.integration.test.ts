@@ -52,6 +52,38 @@ describe("a watched folder", () => {
     expect(bench.folder).toMatchObject({ done: 2, failed: 0 });
   });
 
+  test("with a translation gets both texts, with the same number, and only the transcript of what was not translated", async () => {
+    using bench = await FolderBench.create({ formats: ["srt"] });
+    bench.put("before.mp3", "audio before");
+    await bench.finish();
+    await bench.add(bench.path, { formats: ["srt"], isTranslated: true });
+    bench.auditsReads = true;
+    bench.put("before.mp3", "audio before");
+    bench.put("talk.mp3", "audio one");
+    bench.put("talk.en.srt", "somebody else's");
+    await bench.finish();
+    expect(bench.entries()).toEqual(
+      [
+        ...["before.srt", "done/before (2).mp3", "done/before.mp3", "done/talk.mp3"],
+        ...["talk (2).en.srt", "talk (2).srt", "talk.en.srt"],
+      ].sort(),
+    );
+    expect(bench.read("talk (2).srt")).not.toContain("translated");
+    expect(bench.read("talk (2).en.srt")).toContain("translated audio one");
+    const reads = bench.store.select().from(tables.auditLog).all();
+    expect(reads.filter(({ action }) => action === "transcripts.export")).toHaveLength(3);
+  });
+
+  test("with a translation takes nothing while the speech model does not translate", async () => {
+    using bench = await FolderBench.create({ formats: ["txt"], isTranslated: true });
+    bench.translationRefusal = "The model whisper-large-v3-turbo does not translate.";
+    bench.put("talk.mp3", "audio one");
+    expect(await bench.visitSettled()).toMatchObject({ waiting: 1, hindrance: "translation" });
+    bench.translationRefusal = null;
+    await bench.finish();
+    expect(bench.entries()).toEqual(["done/talk.mp3", "talk.en.txt", "talk.txt"]);
+  });
+
   test("is in the audit log with each result that it got, if reads are recorded", async () => {
     using bench = await FolderBench.create();
     bench.auditsReads = true;

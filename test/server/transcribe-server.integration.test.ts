@@ -62,7 +62,7 @@ test("old entries of the audit log are removed, but not before the log server ha
   using receiver = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
-    socket: { data() {}, open: (socket) => socket.end() },
+    socket: { data() {}, open: (socket) => void socket.end() },
   });
   const actionsWith = async (syslog: string) => {
     using directory = temporaryDirectory();

@@ -37,6 +37,7 @@ interface AddOptions extends JsonOption {
   readonly workspace?: string;
   readonly format?: readonly ExportFormat[];
   readonly language?: string;
+  readonly translate?: boolean;
   readonly to?: string;
   readonly files?: number;
 }
@@ -68,6 +69,8 @@ function addCommand(): Command {
       formatList,
     )
     .option("--language <code>", 'ISO code of the spoken language (default: "", detected)', orEmpty(languageCode))
+    .option("--translate", "translate to English as well, with results such as talk.en.srt")
+    .option("--no-translate", "do not translate (default)")
     .option("--to <path>", 'directory for the results (default: "", next to the recordings)', orEmpty(absolutePath))
     .option(
       "--files <number>",
@@ -84,8 +87,10 @@ function addCommand(): Command {
       const account = requireAccount(store, options.account);
       const workspace = givenOrNone(options.workspace, (name) => requireWorkspace(store, account, name));
       const language = await givenOrNone(options.language, (code) => languageOf(code, server, settings, store));
+      if (options.translate === true) await requireTranslator(server, settings, store);
       const target = givenOrNone(options.to, (to) => to);
-      const wanted = { account, workspace, path, target, formats: options.format, language };
+      const { format: formats, translate: isTranslated } = options;
+      const wanted = { account, workspace, path, target, formats, language, isTranslated };
       const own = ownPlaces(settings, settingsFileOf(command));
       const added = await addFolder(store, own, { ...wanted, confirmedFiles: options.files }, auditor());
       for (const note of await notesOn(added, dataDirectory)) process.stderr.write(`${note}\n`);
@@ -151,6 +156,7 @@ function describeAdded({ folder, before }: AddedFolder): string {
   const properties = {
     formats: ({ formats }: Folder) => formats.join(","),
     language: ({ language }: Folder) => language ?? "detected",
+    translation: ({ isTranslated }: Folder) => (isTranslated ? "to English" : "none"),
     results: ({ target }: Folder) => (target === null ? "next to the recordings" : printable(target)),
     workspace: ({ workspaceId }: Folder) => workspaceId ?? "none",
   };
@@ -166,22 +172,37 @@ function formatList(text: string): ExportFormat[] {
   return [...new Set(listOf(exportFormats)(text.toLowerCase()))];
 }
 
+type Server = typeof import("../../server/index.ts");
+
 /** @throws {UsageError} when the speech model in use does not know the language */
-async function languageOf(
-  text: string,
-  { openProgramParts, readSpeechModels }: typeof import("../../server/index.ts"),
-  settings: Settings,
-  store: Store,
-): Promise<string> {
-  const { files, close } = await openProgramParts(settings);
-  try {
-    if (files instanceof Error) throw files;
-    const dataDirectory = new DataDirectory(settings.storage.data_dir);
-    const speech = readSpeechModels(settings, { files, dataDirectory, database: store });
+async function languageOf(text: string, server: Server, settings: Settings, store: Store): Promise<string> {
+  return await withSpeechModels(server, settings, store, (speech) => {
     const code = text.trim().toLowerCase();
     const codes = speech.languagesOf(speech.current()).map((language) => language.code);
     if (codes.includes(code)) return code;
     throw new UsageError(`the speech model does not know the language ${printable(text)}; it knows ${codes.join(" ")}`);
+  });
+}
+
+/** @throws {UsageError} when the speech model in use does not translate */
+async function requireTranslator(server: Server, settings: Settings, store: Store): Promise<void> {
+  const refusal = await withSpeechModels(server, settings, store, (speech) =>
+    speech.translationRefusal(speech.current().id),
+  );
+  if (refusal !== null) throw new UsageError(refusal);
+}
+
+async function withSpeechModels<T>(
+  { openProgramParts, readSpeechModels }: Server,
+  settings: Settings,
+  store: Store,
+  use: (speech: ReturnType<Server["readSpeechModels"]>) => T,
+): Promise<T> {
+  const { files, close } = await openProgramParts(settings);
+  try {
+    if (files instanceof Error) throw files;
+    const dataDirectory = new DataDirectory(settings.storage.data_dir);
+    return use(readSpeechModels(settings, { files, dataDirectory, database: store }));
   } finally {
     close();
   }
@@ -224,6 +245,7 @@ function toJson(store: Store, folder: Folder, files: readonly OpenFile[]) {
     workspace_id: folder.workspaceId,
     formats: folder.formats,
     language: folder.language,
+    translated: folder.isTranslated,
     waiting: folder.waiting,
     incomplete: folder.incomplete.map(({ name, doubt }) => ({ name, reason: doubt, meaning: doubtTexts[doubt] })),
     in_progress: files.length,
