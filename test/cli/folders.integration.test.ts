@@ -16,7 +16,7 @@ const maybeText = maybe(Type.String());
 const folderShape = shape({
   ...{ id: Type.String(), path: Type.String(), target: maybeText },
   ...{ account_id: Type.String(), account: maybeText, workspace_id: maybeText },
-  ...{ formats: Type.Array(Type.String()), language: maybeText },
+  ...{ formats: Type.Array(Type.String()), language: maybeText, translated: Type.Boolean() },
   incomplete: Type.Array(Type.Object({ name: Type.String(), reason: Type.String(), meaning: Type.String() })),
   ...{ waiting: Type.Integer(), in_progress: Type.Integer(), not_read: Type.Integer() },
   ...{ done: Type.Integer(), failed: Type.Integer() },
@@ -80,6 +80,13 @@ describe("transcribe folders", () => {
     expect(shown.stderr).toContain("not read are subfolders, and files whose names are not UTF-8; rename those files");
     const reset = await commands.run("folders", "add", path, "--account", "acme", "--language", "", "--format", "txt");
     expect(reset.stdout).toBe(`changed ${path}\n  formats: txt (was srt,docx)\n  language: detected (was en)\n`);
+    const translated = await commands.run("folders", "add", path, "--account", "acme", "--translate");
+    expect(translated.stdout).toBe(`changed ${path}\n  translation: to English (was none)\n`);
+    expect(await commands.json(Type.Array(folderShape), "folders", "list")).toMatchObject([{ translated: true }]);
+    const kept = await commands.run("folders", "add", path, "--account", "acme");
+    expect(kept.stdout).toContain("nothing was changed");
+    const not = await commands.run("folders", "add", path, "--account", "acme", "--no-translate");
+    expect(not.stdout).toBe(`changed ${path}\n  translation: none (was to English)\n`);
     chmodSync(path, 0o1777);
     expect((await commands.run("folders", "add", path, "--account", "acme")).stderr).toContain(`chmod -t ${path}`);
     expect((await commands.run("folders", "list")).stdout).toMatch(
