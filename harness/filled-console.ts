@@ -1,7 +1,7 @@
 import { createAccount } from "../src/accounts/index.ts";
 import { openDatabaseOf } from "../src/database/index.ts";
 import { newRecordingId, Recordings } from "../src/recordings/index.ts";
-import type { Segment } from "../src/segments/index.ts";
+import { packSegment, type Segment } from "../src/segments/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
 import { newRecording } from "./new-recording.ts";
 
@@ -9,7 +9,7 @@ export interface Filled {
   /** A recording of many segments and three speakers; the last segment contains `Zanzibar`. */
   readonly longId: string;
   readonly count: number;
-  /** An Arabic recording with a number in its text. */
+  /** An Arabic recording with a number in its text, and its translation to English. */
   readonly arabicId: string;
 }
 
@@ -19,6 +19,7 @@ const sentences = [
   "He laughed first and thought about it later; that was his way of staying out of trouble, or so he believed until the winter of the great storm.",
   "It was, but you would not have known it from looking at us.",
 ];
+const english = ["We went to the harbour in 1984 before sunrise.", "Yes.", "He laughed first and thought later."];
 const arabic = ["ذهبنا إلى الميناء في 1984 قبل شروق الشمس.", "نعم.", "ضحك أولاً ثم فكر لاحقاً."];
 
 /** Stores completed recordings of a separate account in a data directory, also while a server runs on it. */
@@ -27,10 +28,16 @@ export function fill(dataDirectory: string, longSegments = 10_000): Filled {
   try {
     const recordings = new Recordings(store, Date.now);
     const account = createAccount(store, "archive", { actor: "test", now: Date.now() });
-    const enter = (sourceName: string, language: string, segments: readonly Segment[]) => {
+    const enter = (
+      sourceName: string,
+      language: string,
+      segments: readonly Segment[],
+      translation: readonly Segment[] = [],
+    ) => {
       const id = newRecordingId(Date.now());
-      recordings.create(newRecording(id, account.id, { sourceName }));
+      recordings.create(newRecording(id, account.id, { sourceName, isTranslated: translation.length > 0 }));
       recordings.claim(id);
+      recordings.rows.addTranslation(id, translation.map(packSegment));
       recordings.describe(id, { durationSeconds: (segments.at(-1)?.endSeconds ?? 0) + 1, language });
       recordings.complete(id, segments);
       return id;
@@ -47,6 +54,7 @@ export function fill(dataDirectory: string, longSegments = 10_000): Filled {
         "حديث الميناء",
         "ar",
         arabic.map((text, index) => segment(index, text)),
+        english.map((text, index) => segment(index, text)),
       ),
     };
   } finally {

@@ -7,7 +7,7 @@ import {
   type ExportFormat,
   type ExportMaker,
   ExportTooLargeError,
-  exportExtension,
+  exportEnding,
   exportFileName,
 } from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
@@ -164,14 +164,14 @@ interface Result {
   readonly format: ExportFormat;
 }
 
-/** Returns the names of a result. A translation is `talk.en.srt`, as players expect subtitles. */
+/** Returns the names of a result. */
 function fileOf({ text, format }: Result, name: string, { id }: FolderFile) {
-  const plain = exportFileName(name, format);
-  if (!(text instanceof Translation)) return { name: plain, temporaryName: `.transcribe-${id}.${format}.part` };
-  const extension = `.${exportExtension(format)}`;
-  const ending = `.${text.language}${extension}`;
-  const temporaryName = `.transcribe-${id}.${text.language}.${format}.part`;
-  return { name: plain.slice(0, -extension.length) + ending, ending, temporaryName };
+  const of = text instanceof Translation ? `${text.language}.${format}` : format;
+  return {
+    name: exportFileName(name, format, text),
+    ending: exportEnding(format, text),
+    temporaryName: `.transcribe-${id}.${of}.part`,
+  };
 }
 
 async function finishDelivery({ files, log }: DeliverServices, delivery: Delivery): Promise<void> {

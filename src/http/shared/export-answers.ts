@@ -62,7 +62,10 @@ export class ExportAnswers {
         headers: {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
-          "Content-Disposition": contentDisposition(exportFileName(recording.sourceName, format), recording.id),
+          "Content-Disposition": contentDisposition(
+            exportFileName(recording.sourceName, format, transcript),
+            recording.id,
+          ),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": size === 0 ? "bytes */0" : `bytes 0-${size - 1}/${size}`,
         },

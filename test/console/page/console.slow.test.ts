@@ -311,6 +311,28 @@ describe.if(ready)("the console in a browser", () => {
     expect(places.isBesideTimes).toBe(true);
   });
 
+  test("shows the translation from left to right, exports it, and returns to the transcript", async () => {
+    const isShown = page.getByLabel("Show the translation to English");
+    await isShown.check();
+    const translation = page.getByRole("list", { name: "Translation" });
+    const segment = translation.getByText("We went to the harbour in 1984 before sunrise.");
+    await segment.waitFor();
+    expect(await segment.evaluate((row) => [getComputedStyle(row).direction, row.getAttribute("lang")])).toEqual([
+      "ltr",
+      "en",
+    ]);
+    expect(await transcript().count()).toBe(0);
+    expect(await faultsOf(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as SRT" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("حديث الميناء.en.srt");
+    expect(await readFile(await download.path(), "utf8")).toContain("He laughed first and thought later.");
+    await isShown.uncheck();
+    await transcript().getByText("الميناء").waitFor();
+  });
+
   test("marks words in a browser without the highlight API", async () => {
     const older = await context.newPage();
     await older.addInitScript("delete globalThis.Highlight");

@@ -36,7 +36,7 @@ export function Exports({ recording, text }: ExportsProps) {
             type="button"
             disabled={isRunning}
             aria-label={texts.save(texts.name(format))}
-            onClick={() => void save(format, file_name)}
+            onClick={() => void save(format, text === "translation" ? translatedName(file_name) : file_name)}
           >
             <Icon name="save" /> {texts.name(format)}
           </button>
@@ -49,6 +49,9 @@ export function Exports({ recording, text }: ExportsProps) {
     </section>
   );
 }
+
+/** Returns the file name for an export of the translation, which is English: `talk.en.srt`. */
+const translatedName = (name: string) => name.replace(/\.[^.]+$/, ".en$&");
 
 /** Makes the browser save content that is already in memory. */
 function saveFile(content: Blob, name: string): void {
