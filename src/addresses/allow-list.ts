@@ -41,6 +41,12 @@ export function allowsAddress(allow: AllowList, address: string): boolean {
   return isIPv6(address) && allow.ipv6.check(address, "ipv6");
 }
 
+/** Returns whether an entry permits a host, or a network in which its name may be: that shows when it is resolved. */
+export function mayAllow(allow: AllowList, host: string): boolean {
+  if (isIP(host) !== 0) return allowsAddress(allow, host);
+  return allowsHost(allow, host) || allow.ipv4.rules.length > 0 || allow.ipv6.rules.length > 0;
+}
+
 function parseNetwork(entry: string, address: string): string {
   if (address.includes("%")) throw new Error(`${entry}: an address with a zone can't be allowed`);
   const [, prefix, ...more] = entry.split("/");

@@ -17,6 +17,6 @@ export {
   parseNetworks,
   plainAddress,
 } from "./addresses.ts";
-export { type AllowList, hostOf, parseAllowList } from "./allow-list.ts";
+export { type AllowList, hostOf, mayAllow, parseAllowList } from "./allow-list.ts";
 export { guardedRequest, UpgradeError } from "./guarded-request.ts";
 export { retryWait } from "./retry-wait.ts";

@@ -1,5 +1,4 @@
 import { cleanText } from "../text/index.ts";
-import { type RecordingText, Translation } from "../transcripts/index.ts";
 import { type ExportFormat, exportExtension } from "./formats.ts";
 
 /** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
@@ -14,9 +13,13 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
  * Returns the file name for an export. Each character's compatibility form is checked as well. A client or file system
  * that normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
  * @param sourceName the recording's name; null for a link
- * @param text the exported text; the name of a translation has its language, as players expect it: `talk.en.srt`
+ * @param translation language of an exported translation, which the name has as players expect it: `talk.en.srt`
  */
-export function exportFileName(sourceName: string | null, format: ExportFormat, text?: RecordingText): string {
+export function exportFileName(
+  sourceName: string | null,
+  format: ExportFormat,
+  translation: string | null = null,
+): string {
   const safe = (sourceName ?? "").replace(/./gsu, (character) =>
     unsafe.test(character.normalize("NFKD")) ? "_" : character,
   );
@@ -30,11 +33,10 @@ export function exportFileName(sourceName: string | null, format: ExportFormat, 
     if (Buffer.byteLength((stem + character).normalize("NFKD")) > MAX_NAME_BYTES) break;
     stem += character;
   }
-  return `${stem === "" ? "transcript" : stem}${exportEnding(format, text)}`;
+  return `${stem === "" ? "transcript" : stem}${exportEnding(format, translation)}`;
 }
 
 /** Returns the end of such a name, behind the name of the recording. */
-export function exportEnding(format: ExportFormat, text?: RecordingText): string {
-  const language = text instanceof Translation ? `.${text.language}` : "";
-  return `${language}.${exportExtension(format)}`;
+export function exportEnding(format: ExportFormat, translation: string | null): string {
+  return `${translation === null ? "" : `.${translation}`}.${exportExtension(format)}`;
 }

@@ -13,7 +13,7 @@ import {
 import type { Library } from "../library/index.ts";
 import type { InternalCause } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { type RecordingText, Translation } from "../transcripts/index.ts";
+import { type RecordingText, translationLanguage } from "../transcripts/index.ts";
 import { explanationOf } from "./fault-texts.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
@@ -166,11 +166,11 @@ interface Result {
 
 /** Returns the names of a result. */
 function fileOf({ text, format }: Result, name: string, { id }: FolderFile) {
-  const of = text instanceof Translation ? `${text.language}.${format}` : format;
+  const translation = translationLanguage(text);
   return {
-    name: exportFileName(name, format, text),
-    ending: exportEnding(format, text),
-    temporaryName: `.transcribe-${id}.${of}.part`,
+    name: exportFileName(name, format, translation),
+    ending: exportEnding(format, translation),
+    temporaryName: `.transcribe-${id}.${translation === null ? "" : `${translation}.`}${format}.part`,
   };
 }
 

@@ -1,27 +1,18 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { audit, getAccount } from "../accounts/index.ts";
+import { getAccount } from "../accounts/index.ts";
 import { type Recording, transact, type Writer } from "../database/index.ts";
 import { newRecordingId, type RecordingFilter, type Recordings, tags as recordingTags } from "../recordings/index.ts";
 import { type SearchPage, type SearchQuery, searchRecordings } from "../search/index.ts";
 import { isRecordingId } from "../storage/index.ts";
-import {
-  type Comparison,
-  type Corrected,
-  type Correcting,
-  type Correction,
-  CorrectionError,
-  type EarlierState,
-  type Edit,
-  Transcript,
-  Translation,
-} from "../transcripts/index.ts";
+import { Transcript, Translation } from "../transcripts/index.ts";
 import { parseAccountLimits, type Usage } from "../usage/index.ts";
 import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
 import { LibraryError, type RerunRefusal } from "./library-error.ts";
 import { ReadLog, type ReadLogServices } from "./read-log.ts";
 import { cancelOpen, type RemovalServices, removeEnded } from "./removal.ts";
+import { Revisions } from "./revisions.ts";
 import { TransientRecordings } from "./transient-recordings.ts";
-import type { Editor, Operator, Viewer } from "./viewer.ts";
+import { auditAs, type Editor, type Operator, type Viewer } from "./viewer.ts";
 
 export interface LibraryServices extends ReadLogServices, RemovalServices {
   readonly usage: Usage;
@@ -43,9 +34,6 @@ export interface Entry {
 /** How a recording is processed again, and how many recordings of an account without own limits may be open. */
 type Rerun = Omit<Parameters<Recordings["reruns"]["create"]>[1], "author"> & { readonly recordingsPerAccount: number };
 
-/** The page or request that sends a correction, and what its author has seen. */
-type CorrectionOrigin = Pick<Correcting, "editor" | "sequence" | "seen" | "expected">;
-
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 100;
 
@@ -56,6 +44,8 @@ const ROWS_AT_ONCE = 100;
 export class Library {
   /** Records who reads transcripts. Whoever sends the text of one calls it. */
   readonly reads: ReadLog;
+  /** The corrections of transcripts. */
+  readonly revisions: Revisions;
   readonly transient: TransientRecordings;
   readonly #services: LibraryServices;
   /** Resolves when the last recording is created, or refused. */
@@ -63,6 +53,7 @@ export class Library {
 
   constructor(services: LibraryServices) {
     this.reads = new ReadLog(services);
+    this.revisions = new Revisions(services, this);
     this.transient = new TransientRecordings(services);
     this.#services = services;
   }
@@ -176,75 +167,6 @@ export class Library {
   transcriptOf(viewer: Viewer, recording: Recording): Transcript {
     requireAccess(viewer, recording);
     return new Transcript(this.#services.store, recording);
-  }
-
-  /**
-   * Corrects the transcript of a completed recording. The revision names its author; of an application, the audit log
-   * does as well.
-   * @param also runs further statements in the same transaction
-   * @throws {LibraryError} as `transcript` and `requireChangeable`; `not_corrected`
-   */
-  correct(
-    viewer: Editor,
-    id: string,
-    correction: Correction | Edit,
-    from: CorrectionOrigin,
-    also: (writer: Writer, corrected: Corrected) => void = () => {},
-  ): Corrected {
-    const { store, now } = this.#services;
-    const transcript = this.transcript(viewer, this.requireChangeable(viewer, id));
-    const by = { ...from, author: viewer.actor, now: now() };
-    const { action } = correction;
-    try {
-      return transact(store, (writer) => {
-        const corrected = transcript.correct(correction, by);
-        if (corrected === null) throw new LibraryError({ kind: "not_found" });
-        if (viewer.kind === "application" && corrected.number !== null) {
-          this.#audit(writer, viewer, "recordings.correct", id, { action, revision: String(corrected.number) });
-        }
-        also(writer, corrected);
-        return corrected;
-      });
-    } catch (error) {
-      throwNotCorrected(error);
-    }
-  }
-
-  /**
-   * Restores the transcript as it was after a revision, or as recognized (0). A long one is restored in several
-   * revisions, between which others may read it.
-   * @param expected the revision that must be the latest
-   * @returns number of the latest revision
-   * @throws {LibraryError} as `correct`; `not_corrected` also after some of the revisions, when somebody else corrects
-   *   the transcript meanwhile
-   */
-  async restore(viewer: Editor, id: string, revision: number, expected: number): Promise<number> {
-    const editor = crypto.randomUUID();
-    let latest = expected;
-    for (let sequence = 0; ; sequence++) {
-      const from = { editor, sequence, seen: latest, expected: latest };
-      const { number, next } = this.correct(viewer, id, { action: "restore", revision }, from);
-      latest = number ?? latest;
-      if (next === null) return latest;
-      await yieldToEventLoop();
-    }
-  }
-
-  /**
-   * Compares the transcript after a revision, or as recognized (0), with another one.
-   * @param other null: the latest
-   * @throws {LibraryError} as `transcript`; `not_corrected`
-   */
-  async compare(viewer: Viewer, id: string, revision: number, other: number | null = null): Promise<Comparison> {
-    return await this.transcript(viewer, id).compareWith(revision, other).catch(throwNotCorrected);
-  }
-
-  /**
-   * Returns the transcript as it was after a revision, or as recognized (0).
-   * @throws {LibraryError} as `transcript`; `not_corrected`
-   */
-  async earlierState(viewer: Viewer, id: string, revision: number): Promise<EarlierState> {
-    return await this.transcript(viewer, id).stateAfter(revision).catch(throwNotCorrected);
   }
 
   /** Returns up to `limit` recordings that the viewer may see, newest first. */
@@ -374,14 +296,7 @@ export class Library {
     this.#services.recordings.setHold(id, isHeld, (writer) => this.#audit(writer, operator, action, id));
   }
 
-  #audit(writer: Writer, viewer: Viewer, action: string, id: string, details: Record<string, string | null> = {}) {
-    const { actor } = viewer;
-    if (actor !== undefined) audit(writer, { actor, now: this.#services.now() }, action, id, details);
+  #audit(writer: Writer, viewer: Viewer, action: string, id: string, details?: Record<string, string | null>) {
+    auditAs(viewer, this.#services.now(), writer, action, id, details);
   }
-}
-
-/** @throws {LibraryError} `not_corrected` */
-function throwNotCorrected(error: unknown): never {
-  if (!(error instanceof CorrectionError)) throw error;
-  throw new LibraryError({ kind: "not_corrected", reason: error.reason });
 }

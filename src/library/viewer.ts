@@ -1,4 +1,5 @@
-import type { Account, Auditor } from "../accounts/index.ts";
+import { type Account, type Auditor, audit } from "../accounts/index.ts";
+import type { Writer } from "../database/index.ts";
 
 /** A person who works for the operator of the server, by a command or in the console. May see and change everything. */
 export interface Operator {
@@ -39,4 +40,16 @@ export type Editor = Operator | Person | KeyHolder;
 /** Returns the author of a change for the audit log. */
 export function auditorOf({ actor }: Pick<Editor, "actor">, now: number): Auditor {
   return { actor, now };
+}
+
+/** Adds what a viewer does to the audit log, in the transaction of the change. A viewer without a name leaves no entry. */
+export function auditAs(
+  { actor }: Viewer,
+  now: number,
+  writer: Writer,
+  action: string,
+  id: string,
+  details: Record<string, string | null> = {},
+): void {
+  if (actor !== undefined) audit(writer, { actor, now }, action, id, details);
 }

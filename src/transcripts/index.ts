@@ -18,5 +18,5 @@ export * as respelling from "./respelling.ts";
 export type { LaterChanges } from "./revisions.ts";
 export { speakerIndex, speakerLabel } from "./speakers.ts";
 export { type RecordingText, Transcript } from "./transcript.ts";
-export { Translation } from "./translation.ts";
+export { Translation, translationLanguage } from "./translation.ts";
 export { placeWords } from "./word-times.ts";

@@ -8,6 +8,11 @@ const ROWS_AT_ONCE = 20;
 /** More rows than a transcript has: 18 hours of its texts take 25 ms and 15 MB. */
 const ALL_ROWS = 2 ** 21;
 
+/** Returns the language of a translation; null for a transcript. */
+export function translationLanguage(text: RecordingText): string | null {
+  return text instanceof Translation ? text.language : null;
+}
+
 /**
  * The translation of a recording to English. Its segments have the speakers that the latest transcript has at their
  * times, so that names and corrections of speakers apply to it. Corrections of the transcript's words do not.

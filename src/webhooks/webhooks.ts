@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { and, count, eq, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
-import { type AllowList, addressGuard, forbiddenHost, hostOf, listedGuard } from "../addresses/index.ts";
+import { type AllowList, addressGuard, forbiddenHost, hostOf, mayAllow } from "../addresses/index.ts";
 import { parseEvents, type RecordingEvent } from "../announcements/index.ts";
 import { type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
@@ -60,7 +60,7 @@ export function requirePermitted(url: URL, allow: AllowList): void {
   if (forbiddenHost(addressGuard(allow, new Set()), host) !== null) {
     throw new WebhookError(`${host} is not a public address; webhooks.allow can permit hosts and networks`);
   }
-  if (url.protocol === "http:" && forbiddenHost(listedGuard(allow, new Set()), host) !== null) {
+  if (url.protocol === "http:" && !mayAllow(allow, host)) {
     throw new WebhookError("http is only for hosts and networks that webhooks.allow permits; use https");
   }
 }

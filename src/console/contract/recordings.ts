@@ -130,7 +130,13 @@ export const recordingSchema = Type.Composite([
     /** Words with a lower probability are marked as doubtful. */
     doubt_below: Type.Number({ minimum: 0, maximum: 1 }),
     /** Export formats, with the file name for each. */
-    exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
+    /** The names of files with the transcript and, if there is one, with the translation. */
+    exports: Type.Array(
+      Type.Object({
+        ...{ format: Type.String(), file_name: Type.String() },
+        translation_file_name: Type.Union([Type.String(), Type.Null()]),
+      }),
+    ),
     playback_copy: playbackCopySchema,
     /** When the audio is removed, and the recording is deleted; null: never, not yet known, or it is held. */
     kept_until: Type.Object({ audio: nullable(timeSchema), recording: nullable(timeSchema) }),

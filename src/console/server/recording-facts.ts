@@ -129,8 +129,12 @@ function showAudioTrack({ audioTrack, audioTracks }: Recording): RecordingDetail
   return isOnly ? null : { number: audioTrack, of: audioTracks };
 }
 
-function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
-  return exportFormats.map((format) => ({ format, file_name: exportFileName(sourceName, format) }));
+function exportsOf({ sourceName, isTranslated }: Recording): RecordingDetail["exports"] {
+  return exportFormats.map((format) => ({
+    format,
+    file_name: exportFileName(sourceName, format),
+    translation_file_name: isTranslated ? exportFileName(sourceName, format, "en") : null,
+  }));
 }
 
 export function showPlayback(copy: PlaybackState, viewer: Viewer): PlaybackCopy {

@@ -5,6 +5,7 @@ import {
   exportMediaTypes,
   type WantedExport,
 } from "../../exports/index.ts";
+import { translationLanguage } from "../../transcripts/index.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
@@ -63,7 +64,7 @@ export class ExportAnswers {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
           "Content-Disposition": contentDisposition(
-            exportFileName(recording.sourceName, format, transcript),
+            exportFileName(recording.sourceName, format, translationLanguage(transcript)),
             recording.id,
           ),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.

@@ -91,7 +91,7 @@ describe("POST /transcriptions/{id}/corrections", () => {
     const { library } = server.appOptions;
     const person = { kind: "operator", actor: "operator" } as const;
     const type = (segment: number, text: string, sequence: number, seen: number) =>
-      library.correct(person, id, { action: "text", segment, text }, { editor: "page-one", sequence, seen });
+      library.revisions.correct(person, id, { action: "text", segment, text }, { editor: "page-one", sequence, seen });
     type(0, "By a person.", 1, 0);
     expect(await refusalOf(await correct(0, { index: 0, text: "By a program." }))).toBe("412 precondition_failed");
     expect(await revisionOf(await correct(1, { index: 1, text: "By a program." }))).toBe(2);
@@ -317,7 +317,11 @@ describe("the revisions of a transcript", () => {
         return;
       }
       const correction = { action: "text", segment: 240, text: "By a person." } as const;
-      server.appOptions.library.correct(person, id, correction, { editor: "page-one", sequence: 1, seen: from });
+      server.appOptions.library.revisions.correct(person, id, correction, {
+        editor: "page-one",
+        sequence: 1,
+        seen: from,
+      });
     };
     correctOnce(revision + 1);
     const response = await editor.send("POST", `${path}/revisions/0/restore`, undefined, revision);

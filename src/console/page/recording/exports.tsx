@@ -30,13 +30,13 @@ export function Exports({ recording, text }: ExportsProps) {
     <section aria-labelledby="exports">
       <h2 id="exports">{text === "translation" ? texts.translationTitle : texts.title}</h2>
       <div class="exports">
-        {recording.exports.map(({ format, file_name }) => (
+        {recording.exports.map(({ format, file_name, translation_file_name }) => (
           <button
             key={format}
             type="button"
             disabled={isRunning}
             aria-label={texts.save(texts.name(format))}
-            onClick={() => void save(format, text === "translation" ? translatedName(file_name) : file_name)}
+            onClick={() => void save(format, (text === "translation" && translation_file_name) || file_name)}
           >
             <Icon name="save" /> {texts.name(format)}
           </button>
@@ -49,9 +49,6 @@ export function Exports({ recording, text }: ExportsProps) {
     </section>
   );
 }
-
-/** Returns the file name for an export of the translation, which is English: `talk.en.srt`. */
-const translatedName = (name: string) => name.replace(/\.[^.]+$/, ".en$&");
 
 /** Makes the browser save content that is already in memory. */
 function saveFile(content: Blob, name: string): void {

@@ -41,7 +41,7 @@ export function correctionHandlers(
   const comparisons = new ExportQueue(1);
   return {
     correct({ id, body: { correction, shown, ...from }, viewer }) {
-      const corrected = library.correct(viewer(), id, correction, from);
+      const corrected = library.revisions.correct(viewer(), id, correction, from);
       if (correction.action === "restore" || correction.action === "revert") onReplaced(id);
       return { ...corrected, ...changesFor(viewer(), id, { seen: shown, editor: from.editor }) };
     },
@@ -65,7 +65,7 @@ export function correctionHandlers(
         const transcript = library.transcript(viewer(), id);
         library.reads.viewed(readerOf(viewer()), [transcript.recording]);
         const speakers = transcript.speakerNumbers();
-        return { speakers, compared: await library.compare(viewer(), id, revision) };
+        return { speakers, compared: await library.revisions.compare(viewer(), id, revision) };
       };
       const { speakers, compared } = await comparisons.run(viewer().actor, compare, request.signal);
       return showComparison(compared, speakers, after);

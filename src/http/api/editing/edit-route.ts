@@ -114,12 +114,12 @@ export function addChangeRoute<Query extends TObject, Body extends TObject>(
 export function correctOnce<Query extends TObject, Body extends TObject>(
   library: Library,
   { viewer, recording, store }: EditCall<Query, Body>,
-  correction: Parameters<Library["correct"]>[2],
+  correction: Parameters<Library["revisions"]["correct"]>[2],
   expected: number,
 ): { readonly revision: number } {
   const origin = { editor: crypto.randomUUID(), sequence: 0, seen: expected, expected };
   let answer = { revision: expected };
-  library.correct(viewer, recording.id, correction, origin, (writer, { number }) => {
+  library.revisions.correct(viewer, recording.id, correction, origin, (writer, { number }) => {
     answer = { revision: number ?? expected };
     store(answer, writer);
   });

@@ -49,7 +49,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         // A revision can be removed or replaced only by a later one.
         const { revision } = library.transcript(viewer, id);
         const { segments, speakers } = await lastState.of([id, number, revision], () =>
-          library.earlierState(viewer, id, number),
+          library.revisions.stateAfter(viewer, id, number),
         );
         library.reads.viewed(readerOf(request, "v1"), [recording]);
         const page = segmentPage(query, (from) =>
@@ -75,7 +75,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
         const { revision } = library.transcript(viewer, recording.id);
         const other = query.other ?? revision;
         const compared = await lastComparison.of([recording.id, number, other, revision], () =>
-          library.compare(viewer, recording.id, number, other),
+          library.revisions.compare(viewer, recording.id, number, other),
         );
         const { differences, speakersBefore, speakersAfter } = compared;
         library.reads.viewed(readerOf(request, "v1"), [recording]);
@@ -106,7 +106,7 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
     return states.run(
       viewer.account.id,
       async () => {
-        const restoring = library.restore(viewer, recording.id, number, expected);
+        const restoring = library.revisions.restore(viewer, recording.id, number, expected);
         const answer = {
           revision: await restoring.catch((error) => throwIfChanged(error, viewer, recording, expected)),
         };
