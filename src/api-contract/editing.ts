@@ -213,11 +213,13 @@ export const processAgainSchema = Type.Object(
     model: Type.Optional(
       Type.String({
         maxLength: 4096,
+        description: "the id of an installed model",
         documented: { description: "Id of an installed model, as in `GET /v1/models`. By default the model in use." },
       }),
     ),
     language: Type.Optional(
       Type.Union([Type.String({ maxLength: 16 }), Type.Null()], {
+        description: "a language code of GET /languages, or null",
         documented: {
           description:
             "Code of a language of the model; null detects it. By default the language that was sent with the recording.",
@@ -228,8 +230,17 @@ export const processAgainSchema = Type.Object(
     prompt: Type.Optional(
       Type.String({
         maxLength: 8000,
+        description: "a text of at most 8000 characters",
         documented: {
           description: "Names and terms, as in a create. An empty prompt is none. By default as in the create.",
+        },
+      }),
+    ),
+    task: Type.Optional(
+      Type.Union([Type.Literal("transcribe"), Type.Literal("translate")], {
+        description: "transcribe or translate",
+        documented: {
+          description: "`translate` for an English translation as well, `transcribe` for none. By default as before.",
         },
       }),
     ),

@@ -422,6 +422,9 @@ class ProcessAgain(TypedDict, total=False):
     """
     prompt: str
     """Names and terms, as in a create. An empty prompt is none. By default as in the create."""
+    task: Task
+    """`translate` for an English translation as well, `transcribe` for none. By default as before.
+    """
     speakers: int
     """a whole number from 1 to 50"""
     min_speakers: int

@@ -355,6 +355,8 @@ export interface ProcessAgain {
   language?: string | null | undefined;
   /** Names and terms, as in a create. An empty prompt is none. By default as in the create. */
   prompt?: string | undefined;
+  /** `translate` for an English translation as well, `transcribe` for none. By default as before. */
+  task?: Task | undefined;
   /** a whole number from 1 to 50 */
   speakers?: number | undefined;
   /** a whole number from 1 to 50 */

@@ -57,9 +57,27 @@ describe("POST /transcriptions/{id}/process", () => {
       [{ min_speakers: 3, max_speakers: 2 }, "422 min_speakers"],
       [{ prompt: "x,".repeat(1500) }, "422 prompt"],
       [{ prompt: "a\u0000b" }, "422 prompt"],
+      [{ prompt: "x".repeat(8001) }, "422 prompt"],
+      [{ task: "summarize" }, "422 task"],
     ];
-    for (const [body, expected] of refused)
-      expect([body, await message(await process(body))]).toEqual([body, expected]);
+    for (const [body, expected] of refused) {
+      const response = await process(body);
+      expect(await response.clone().text()).not.toContain("It is not valid.");
+      expect([body, await message(response)]).toEqual([body, expected]);
+    }
+  });
+
+  test("translates it as well, or no more, and names the models that can", async () => {
+    const { id, process } = await enter("translated");
+    server.translationRefusal = "The model large-v3-turbo does not translate. These installed models do: whisper-base.";
+    const refused = await process({ task: "translate" });
+    server.translationRefusal = null;
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("whisper-base")]);
+    expect((await process({ task: "translate" })).status).toBe(202);
+    expect(server.recordings.reruns.of(id)?.isTranslated).toBe(true);
+    const other = await enter("not-translated", { isTranslated: true });
+    expect((await other.process({ task: "transcribe" })).status).toBe(202);
+    expect(server.recordings.reruns.of(other.id)?.isTranslated).toBe(false);
   });
 
   test("is 409 while it is processed again, which can be cancelled, and for a recording that can't be", async () => {

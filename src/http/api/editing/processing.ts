@@ -5,7 +5,7 @@ import type { Recording } from "../../../database/index.ts";
 import type { Hints } from "../../../text/index.ts";
 import { invalidField } from "../../shared/errors.ts";
 import type { UsableModels } from "../../shared/usable-models.ts";
-import { hintsOf, languageOf } from "../create-fields.ts";
+import { hintsOf, isTranslated, languageOf } from "../create-fields.ts";
 import { addRecordingRoute } from "../operations.ts";
 import { addEditRoute, type EditServices } from "./edit-route.ts";
 import { editingOperations } from "./operations.ts";
@@ -54,7 +54,11 @@ function choiceOf(
   if (model === null) throw invalidField("model", "This model is not installed.");
   const code = body.language === undefined ? pinnedLanguage : body.language;
   const language = languageOf(model.languages, code ?? undefined);
-  return { speechModel: model.id, pinnedLanguage: language?.code ?? null, hints: givenHints(body) };
+  const { task } = body;
+  return {
+    ...{ speechModel: model.id, pinnedLanguage: language?.code ?? null, hints: givenHints(body) },
+    ...(task !== undefined && { isTranslated: isTranslated(task, () => models.translationRefusal(model.id)) }),
+  };
 }
 
 /** Returns the hints that a request has. Those that it does not have stay as in the create. */
