@@ -54,7 +54,9 @@ export async function trimAuditLog(store: Store, now: number, days: number, thro
   const isDue = oldest !== undefined && oldest.at < before - DAY_MILLISECONDS && oldest.id <= (through ?? oldest.id);
   if (!isDue) return;
   // Written first, so that it is there whenever the removal ends.
-  audit(store, { actor: "server", now }, "audit.trim", String(oldest.id), { before: new Date(before).toISOString() });
+  audit(store, { actor: "server", now }, "audit_log.trim", String(oldest.id), {
+    before: new Date(before).toISOString(),
+  });
   while (trimSome(store, before, through)) await yieldToEventLoop();
 }
 

@@ -33,10 +33,6 @@ export function exportFileName(
     if (Buffer.byteLength((stem + character).normalize("NFKD")) > MAX_NAME_BYTES) break;
     stem += character;
   }
-  return `${stem === "" ? "transcript" : stem}${exportEnding(format, translation)}`;
-}
-
-/** Returns the end of such a name, behind the name of the recording. */
-export function exportEnding(format: ExportFormat, translation: string | null): string {
-  return `${translation === null ? "" : `.${translation}`}.${exportExtension(format)}`;
+  const ending = `${translation === null ? "" : `.${translation}`}.${exportExtension(format)}`;
+  return `${stem === "" ? "transcript" : stem}${ending}`;
 }

@@ -4,7 +4,7 @@ export { type ExportDocument, type ExportLayout, type ExportSegment, exportLayou
 export { ExportMaker, type WantedExport } from "./export-maker.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportResult, exportTranscript } from "./export-transcript.ts";
-export { exportEnding, exportFileName } from "./file-name.ts";
+export { exportFileName } from "./file-name.ts";
 export {
   contractFormats,
   type ExportFormat,

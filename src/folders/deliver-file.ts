@@ -7,7 +7,7 @@ import {
   type ExportFormat,
   type ExportMaker,
   ExportTooLargeError,
-  exportEnding,
+  exportExtension,
   exportFileName,
 } from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
@@ -167,11 +167,10 @@ interface Result {
 /** Returns the names of a result. */
 function fileOf({ text, format }: Result, name: string, { id }: FolderFile) {
   const translation = translationLanguage(text);
-  return {
-    name: exportFileName(name, format, translation),
-    ending: exportEnding(format, translation),
-    temporaryName: `.transcribe-${id}.${translation === null ? "" : `${translation}.`}${format}.part`,
-  };
+  const wanted = exportFileName(name, format, translation);
+  if (translation === null) return { name: wanted, temporaryName: `.transcribe-${id}.${format}.part` };
+  const ending = `.${translation}.${exportExtension(format)}`;
+  return { name: wanted, ending, temporaryName: `.transcribe-${id}.${translation}.${format}.part` };
 }
 
 async function finishDelivery({ files, log }: DeliverServices, delivery: Delivery): Promise<void> {

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { type Store, transact, type Writer } from "../database/index.ts";
+import { type Recording, type Store, transact, type Writer } from "../database/index.ts";
 import {
   type Comparison,
   type Corrected,
@@ -8,8 +8,8 @@ import {
   CorrectionError,
   type EarlierState,
   type Edit,
+  type Transcript,
 } from "../transcripts/index.ts";
-import type { Library } from "./library.ts";
 import { LibraryError } from "./library-error.ts";
 import { auditAs, type Editor, type Viewer } from "./viewer.ts";
 
@@ -22,13 +22,18 @@ interface RevisionServices {
   readonly now: () => number;
 }
 
+/** Checks which recordings a viewer may see and change. */
+interface Access {
+  transcript(viewer: Viewer, of: Recording | string): Transcript;
+  requireChangeable(viewer: Viewer, id: string): Recording;
+}
+
 /** The corrections of transcripts, and their earlier states, for viewers who may change or see them. */
 export class Revisions {
   readonly #services: RevisionServices;
-  readonly #library: Pick<Library, "transcript" | "requireChangeable">;
+  readonly #library: Access;
 
-  /** @param library checks who may change or see a recording */
-  constructor(services: RevisionServices, library: Pick<Library, "transcript" | "requireChangeable">) {
+  constructor(services: RevisionServices, library: Access) {
     this.#services = services;
     this.#library = library;
   }

@@ -22,7 +22,7 @@ const shown = (store: Store) => readAudit(store, 10_000).map(({ id, action }) =>
 test("entries that are older than the log must have are removed, and an entry records it", async () => {
   const store = logOf(5);
   await trim(store, 5, 2);
-  expect(shown(store)).toEqual(["6 audit.trim", "5 keys.create", "4 keys.create"]);
+  expect(shown(store)).toEqual(["6 audit_log.trim", "5 keys.create", "4 keys.create"]);
   expect(readAudit(store, 1)).toMatchObject([
     { actor: "server", subject: "1", details: '{"before":"2026-01-04T00:00:00.001Z"}' },
   ]);
@@ -36,7 +36,7 @@ test("nothing is removed on a day on which entries were removed before", async (
   expect(shown(store)).toEqual(after);
   add(store, 7);
   await trim(store, 7, 2);
-  expect(shown(store)).toEqual(["8 audit.trim", "7 keys.create", "6 audit.trim"]);
+  expect(shown(store)).toEqual(["8 audit_log.trim", "7 keys.create", "6 audit_log.trim"]);
 });
 
 test.each([
@@ -46,18 +46,18 @@ test.each([
 ])("of entries of which a receiver has confirmed %s, only these are removed", async (_, confirmed, left) => {
   const store = logOf(5);
   await trim(store, 50, 2, confirmed);
-  const ids = readAudit(store, 10).flatMap(({ id, action }) => (action === "audit.trim" ? [] : [id]));
+  const ids = readAudit(store, 10).flatMap(({ id, action }) => (action === "audit_log.trim" ? [] : [id]));
   expect(ids.reverse()).toEqual(left);
 });
 
 test("no number is used again when all entries are old", async () => {
   const store = logOf(3);
   await trim(store, 100, 1);
-  expect(shown(store)).toEqual(["4 audit.trim"]);
+  expect(shown(store)).toEqual(["4 audit_log.trim"]);
   await trim(store, 300, 1);
-  expect(shown(store)).toEqual(["5 audit.trim"]);
+  expect(shown(store)).toEqual(["5 audit_log.trim"]);
   add(store, 301);
-  expect(shown(store)).toEqual(["6 keys.create", "5 audit.trim"]);
+  expect(shown(store)).toEqual(["6 keys.create", "5 audit_log.trim"]);
 });
 
 test("entries behind one that is not old stay, so that the numbers have no gaps", async () => {
@@ -65,7 +65,13 @@ test("entries behind one that is not old stay, so that the numbers have no gaps"
   add(store, 90);
   for (let day = 3; day <= 5; day++) add(store, day);
   await trim(store, 91, 30);
-  expect(shown(store)).toEqual(["7 audit.trim", "6 keys.create", "5 keys.create", "4 keys.create", "3 keys.create"]);
+  expect(shown(store)).toEqual([
+    "7 audit_log.trim",
+    "6 keys.create",
+    "5 keys.create",
+    "4 keys.create",
+    "3 keys.create",
+  ]);
 });
 
 test("the entries of years are removed in batches, between which others may write", async () => {
@@ -77,5 +83,7 @@ test("the entries of years are removed in batches, between which others may writ
     .run();
   const turns = await countTurnsUntilSettled(trim(store, 100, 30), () => add(store, 100));
   expect(turns).toBeGreaterThanOrEqual(4);
-  expect(new Set(readAudit(store, 10_000).map(({ action }) => action))).toEqual(new Set(["keys.create", "audit.trim"]));
+  expect(new Set(readAudit(store, 10_000).map(({ action }) => action))).toEqual(
+    new Set(["keys.create", "audit_log.trim"]),
+  );
 });

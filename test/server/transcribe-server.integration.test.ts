@@ -81,6 +81,6 @@ test("old entries of the audit log are removed, but not before the log server ha
     after.$client.close();
     return actions;
   };
-  expect(await actionsWith("")).toEqual(["audit.trim"]);
+  expect(await actionsWith("")).toEqual(["audit_log.trim"]);
   expect(await actionsWith(`127.0.0.1:${receiver.port}`)).toEqual(["accounts.create"]);
 }, 60_000);
