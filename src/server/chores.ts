@@ -72,8 +72,8 @@ export function hourlyChores(
     "old ends of recordings"() {
       trimOutbox(services.store, now());
     },
-    "old events of webhooks"() {
-      const lost = trimDeliveries(services.store, now());
+    async "old events of webhooks"() {
+      const lost = await trimDeliveries(services.store, now());
       if (lost > 0) services.log.warn({ event: "webhook.events_dropped", events: lost });
     },
     async "old entries of the audit log"() {

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, count, desc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import { isPending } from "../announcements/index.ts";
 import { deferSync, preparedFor, type Store, tables, transact, type Writer } from "../database/index.ts";
@@ -140,25 +141,26 @@ export function countPending(store: Store, webhookId: string | null = null): num
 }
 
 /**
- * Deletes deliveries beyond the limits, in batches.
+ * Deletes deliveries beyond the limits, in batches between which others may write.
  * @returns the number of pending ones that are lost, because a receiver has failed for too long
  */
-export function trimDeliveries(store: Store, now: number): number {
+export async function trimDeliveries(store: Store, now: number): Promise<number> {
   let lost = 0;
   for (const { id } of store.select({ id: webhooks.id }).from(webhooks).all()) {
-    lost += removeOld(store, id, isPending, MAX_PENDING, now);
-    removeOld(store, id, sql`${deliveries.state} <> 'pending'`, MAX_FINISHED, now);
+    lost += await removeOld(store, id, isPending, MAX_PENDING, now);
+    await removeOld(store, id, sql`${deliveries.state} <> 'pending'`, MAX_FINISHED, now);
   }
   return lost;
 }
 
 /** @returns the number of deliveries that it has removed */
-function removeOld(store: Store, webhookId: string, isKind: SQL, most: number, now: number): number {
+async function removeOld(store: Store, webhookId: string, isKind: SQL, most: number, now: number): Promise<number> {
   const isOf = and(eq(deliveries.webhookId, webhookId), isKind);
   for (let removed = 0; ; ) {
     const some = transact(store, (writer) => removeSomeOld(writer, isOf, most, now));
     removed += some;
     if (some < ROWS_AT_ONCE) return removed;
+    await yieldToEventLoop();
   }
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { parseAllowList } from "../../src/addresses/index.ts";
+import { tables } from "../../src/database/index.ts";
 import {
   listWebhooks,
   pauseWebhook,
@@ -14,6 +15,7 @@ import {
   trimDeliveries,
 } from "../../src/webhooks/index.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
+import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { HookReceiver, type Message } from "../support/hook-receiver.ts";
 import { HookBench } from "./support.ts";
 
@@ -357,9 +359,24 @@ test("delivered events are forgotten after thirty days, and pending ones are the
   const id = bench.complete();
   bench.shelf.recordings.delete(id);
   await bench.send();
-  expect(trimDeliveries(bench.store, bench.now + 29 * DAY)).toBe(0);
+  expect(await trimDeliveries(bench.store, bench.now + 29 * DAY)).toBe(0);
   expect(bench.deliveries()).toHaveLength(3);
-  expect(trimDeliveries(bench.store, bench.now + 31 * DAY)).toBe(2);
+  expect(await trimDeliveries(bench.store, bench.now + 31 * DAY)).toBe(2);
+  expect(bench.deliveries()).toEqual([]);
+});
+
+test("many old events are removed in batches, between which others may write", async () => {
+  const { webhook } = bench.add(receiver.url);
+  const old = {
+    webhookId: webhook.id,
+    type: "ping",
+    body: "{}",
+    createdAt: bench.now - 31 * DAY,
+    state: "failed",
+  } as const;
+  const rows = Array.from({ length: 2_600 }, () => ({ ...old, id: Bun.randomUUIDv7() }));
+  bench.store.insert(tables.webhookDeliveries).values(rows).run();
+  expect(await countTurnsUntilSettled(trimDeliveries(bench.store, bench.now))).toBeGreaterThanOrEqual(4);
   expect(bench.deliveries()).toEqual([]);
 });
 
