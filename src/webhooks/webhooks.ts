@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, count, eq, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
 import { type AllowList, addressGuard, forbiddenHost, hostOf, mayAllow } from "../addresses/index.ts";
 import { parseEvents, type RecordingEvent } from "../announcements/index.ts";
-import { type Store, tables, transact, values, type Writer } from "../database/index.ts";
+import { deleteSome, type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import { ExpectedError } from "../text/index.ts";
 
 /** Failure of an administrative request about webhooks. The message gives the reason and the remedy. */
@@ -26,6 +27,8 @@ export const { recordingEvents } = values;
 const MAX_WEBHOOKS = 20;
 const MAX_URL_CHARACTERS = 2048;
 const SECRET_BYTES = 32;
+/** Number of events removed at once, in some milliseconds for which other writers wait. */
+const EVENTS_AT_ONCE = 500;
 
 const { webhookDeliveries, webhooks } = tables;
 const isIt = (id: string) => eq(webhooks.id, id);
@@ -167,8 +170,18 @@ export function resumeWebhook(store: Store, id: string, by: Auditor): Webhook {
   });
 }
 
-/** Removes a webhook with its events. @throws {WebhookError} when there is none with this id */
-export function removeWebhook(store: Store, id: string, by: Auditor): Webhook {
+/**
+ * Removes a webhook with its events. Many are removed in batches, between which others may write; the webhook is paused
+ * until then.
+ * @throws {WebhookError} when there is no such webhook
+ */
+export async function removeWebhook(store: Store, id: string, by: Auditor): Promise<Webhook> {
+  requireRow(store, id);
+  setPaused(store, id, "command", by.now);
+  const isOf = eq(webhookDeliveries.webhookId, id);
+  while (transact(store, (writer) => deleteSome(writer, webhookDeliveries, isOf, EVENTS_AT_ONCE))) {
+    await yieldToEventLoop();
+  }
   return transact(store, (writer) => {
     const row = requireRow(writer, id);
     writer.delete(webhooks).where(isIt(id)).run();

@@ -380,10 +380,25 @@ test("many old events are removed in batches, between which others may write", a
   expect(bench.deliveries()).toEqual([]);
 });
 
+test("a webhook with many events is removed in batches, and gets nothing meanwhile", async () => {
+  const { webhook } = bench.add(receiver.url);
+  const pending = { webhookId: webhook.id, type: "recording.completed", body: "{}", createdAt: bench.now } as const;
+  const rows = Array.from({ length: 2_600 }, () => ({
+    ...{ ...pending, id: Bun.randomUUIDv7(), recordingId: Bun.randomUUIDv7() },
+    ...({ state: "pending", dueAt: bench.now } as const),
+  }));
+  bench.store.insert(tables.webhookDeliveries).values(rows).run();
+  const turns = await countTurnsUntilSettled(removeWebhook(bench.store, webhook.id, by()), () =>
+    bench.dispatcher.look(),
+  );
+  expect(turns).toBeGreaterThanOrEqual(4);
+  expect([listWebhooks(bench.store, null), bench.deliveries(), receiver.messages]).toEqual([[], [], []]);
+});
+
 test("a removed webhook gets nothing more, and what is being sent is not stored", async () => {
   const { webhook } = bench.add(receiver.url);
   receiver.answer = (_, response) => {
-    if (listWebhooks(bench.store, null).length > 0) removeWebhook(bench.store, webhook.id, by());
+    if (listWebhooks(bench.store, null).length > 0) void removeWebhook(bench.store, webhook.id, by());
     response.writeHead(204).end();
   };
   bench.complete();

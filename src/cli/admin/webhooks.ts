@@ -175,8 +175,8 @@ function resumeCommand(): Command {
 function removeCommand(): Command {
   return settingsCommand("remove", "Remove a webhook with its events, also those that are not delivered.")
     .argument(...idArgument)
-    .action((id: string, options: JsonOption, command: Command) => {
-      const webhook = removeWebhook(openStoreIn(dataDirectoryOf(command)), id, auditor());
+    .action(async (id: string, options: JsonOption, command: Command) => {
+      const webhook = await removeWebhook(openStoreIn(dataDirectoryOf(command)), id, auditor());
       print(options, { id: webhook.id }, () => `removed webhook ${id}`);
     });
 }

@@ -81,9 +81,9 @@ export function webhookHandlers(services: ConsoleServices): Handlers<typeof webh
       return listOf(services, accountId);
     },
 
-    removeWebhook({ request, id }) {
+    async removeWebhook({ request, id }) {
       const accountId = accountOf(id);
-      removeWebhook(store, id, authorOf(request));
+      await removeWebhook(store, id, authorOf(request));
       return listOf(services, accountId);
     },
   };
