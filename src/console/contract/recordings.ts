@@ -129,11 +129,11 @@ export const recordingSchema = Type.Composite([
     segments: countSchema,
     /** Words with a lower probability are marked as doubtful. */
     doubt_below: Type.Number({ minimum: 0, maximum: 1 }),
-    /** Export formats, with the file name for each. */
-    /** The names of files with the transcript and, if there is one, with the translation. */
+    /** Export formats, with the names of the files with the transcript and, if there is one, with the translation. */
     exports: Type.Array(
       Type.Object({
-        ...{ format: Type.String(), file_name: Type.String() },
+        format: Type.String(),
+        file_name: Type.String(),
         translation_file_name: Type.Union([Type.String(), Type.Null()]),
       }),
     ),
