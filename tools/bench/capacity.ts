@@ -5,8 +5,15 @@ import { repeat } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { flag } from "../shared/options.ts";
 import { asMarkdown, report, reportOptions, type Table, writeGenerated } from "../shared/table.ts";
-import { type CapacityLoad, measureCommit, measureRequests, measureTotals, UPLOADS_AT_ONCE } from "./capacity/costs.ts";
-import { type Costs, fitCosts } from "./capacity/model.ts";
+import {
+  type CapacityLoad,
+  measureCommit,
+  measureRequests,
+  measureSyncs,
+  measureTotals,
+  UPLOADS_AT_ONCE,
+} from "./capacity/costs.ts";
+import { type Costs, fit, fitCosts } from "./capacity/model.ts";
 import { checkTable, costsTable, firstLimits, loadsTable, PLANS, planTable, plantOf } from "./capacity/plans.ts";
 import { type Plant, type Simulated, simulate } from "./capacity/simulate.ts";
 import { startBroker, startCoordinator } from "./fleet-load.ts";
@@ -88,11 +95,21 @@ async function measure(short: boolean) {
   const shortLoad = await run("short recordings", some(SHORT));
   const longLoad = await run("long recordings", some(LONG));
   const mixed = await run("recordings of several lengths", some(MIXED));
+  console.error("bench: waits for the disk");
+  const [ones, hour] = [Array.from({ length: 10 }, () => 1), [60]];
+  const counted = {
+    ones: await measureSyncs({ minutes: ones, fileOf }, { coordinator, client }),
+    hour: await measureSyncs({ minutes: hour, fileOf }, { coordinator, client }),
+  };
+  const syncs = fit(
+    { recordings: ones.length, hours: ones.length / 60, sum: counted.ones },
+    { recordings: 1, hours: 1, sum: counted.hour },
+  );
   console.error("bench: requests and commits");
   const requests = await measureRequests(coordinator, client, longLoad.ids[0] ?? "", 1);
   const pages = longLoad.pages / longLoad.transactions;
-  const commitWaitSeconds = measureCommit(folder, pages);
-  const costs: Costs = { ...fitCosts(shortLoad, longLoad), requests, commitWaitSeconds };
+  const syncSeconds = measureCommit(folder, pages);
+  const costs: Costs = { ...fitCosts(shortLoad, longLoad), requests, syncs, syncSeconds };
   return { shortLoad, longLoad, mixed, load: some(MIXED), costs };
 }
 

@@ -31,6 +31,7 @@ export interface Totals {
   readonly brokerMessages: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
+  /** Commits, most of which are synced in the background. */
   readonly transactions: number;
   /** Pages that were appended to the write-ahead log. */
   readonly pages: number;
@@ -101,6 +102,30 @@ async function sendAll({ minutes, fileOf }: CapacityLoad, client: TestClient): P
     if (status !== "completed") throw new Error("a recording failed");
   }
   return ids;
+}
+
+/**
+ * Runs a load, and counts how often the server's main thread waits for the disk. Most commits don't: what can be computed again is synced in the
+ * background. The count is a run of its own, because strace slows the server.
+ */
+export async function measureSyncs(
+  load: CapacityLoad,
+  { coordinator, client }: { coordinator: Coordinator; client: TestClient },
+) {
+  const { server } = coordinator;
+  await using workers = new ScriptedWorkers(WORKERS, AT_ONCE, coordinator);
+  await server.until(async () => (await metricsOf(server)).get("transcribe_fleet_worker_lanes") === WORKERS);
+  await server.untilReady();
+  const strace = Bun.spawn(["strace", "-qq", "-e", "trace=fsync,fdatasync", "-p", String(server.pid)], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const lines = strace.stderr.text();
+  // Time for strace to attach.
+  await Bun.sleep(1000);
+  await sendAll(load, client);
+  strace.kill("SIGINT");
+  void workers;
+  return ((await lines).match(/^f(data)?sync\(/gm) ?? []).length;
 }
 
 /** Costs of requests, in CPU seconds of the server. */

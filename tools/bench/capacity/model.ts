@@ -10,21 +10,29 @@ const FITTED: readonly Fitted[] = [
 type Fitted = Exclude<keyof Totals, "recordings" | "hours" | "seconds">;
 
 export type Costs = Readonly<Record<Fitted, Linear>> & {
+  /** Times that the main thread waits for the disk. */
+  readonly syncs: Linear;
   readonly requests: RequestCosts;
-  /** Seconds for which the main thread waits for the disk in each commit. */
-  readonly commitWaitSeconds: number;
+  /** Seconds of each of them. */
+  readonly syncSeconds: number;
 };
 
 /** Returns the costs for each recording and for each hour that explain both loads: one of short recordings, one of long ones. */
 export function fitCosts(short: Totals, long: Totals): Readonly<Record<Fitted, Linear>> {
+  return Object.fromEntries(
+    FITTED.map((name) => [name, fit({ ...short, sum: short[name] }, { ...long, sum: long[name] })]),
+  ) as Record<Fitted, Linear>;
+}
+
+type Sum = Pick<Totals, "recordings" | "hours"> & { readonly sum: number };
+
+/** Returns what each recording and each hour adds to a sum. */
+export function fit(short: Sum, long: Sum): Linear {
   const determinant = short.recordings * long.hours - long.recordings * short.hours;
-  const fit = (name: Fitted): Linear => {
-    const perRecording = (short[name] * long.hours - long[name] * short.hours) / determinant;
-    const perHour = (short.recordings * long[name] - long.recordings * short[name]) / determinant;
-    // A measured cost that is too small to be seen is none.
-    return { perRecording: Math.max(0, perRecording), perHour: Math.max(0, perHour) };
-  };
-  return Object.fromEntries(FITTED.map((name) => [name, fit(name)])) as Record<Fitted, Linear>;
+  const perRecording = (short.sum * long.hours - long.sum * short.hours) / determinant;
+  const perHour = (short.recordings * long.sum - long.recordings * short.sum) / determinant;
+  // A cost that is too small to be measured is none.
+  return { perRecording: Math.max(0, perRecording), perHour: Math.max(0, perHour) };
 }
 
 /** Returns a cost for recordings of an average length, for each hour of audio. */

@@ -79,14 +79,15 @@ export function costsTable(costs: Costs): Table {
       ["poll of a recording, CPU ms", millis(costs.requests.pollSeconds), ""],
       ["all segments, CPU ms", "", millis(costs.requests.resultSeconds)],
       ["all segments, MB", "", mega(costs.requests.resultBytes)],
-      ["wait for the disk in a commit, ms", millis(costs.commitWaitSeconds), ""],
+      line("waits of the main thread for the disk", costs.syncs, (value) => value.toFixed(1)),
+      ["each of these waits, ms", millis(costs.syncSeconds), ""],
     ],
   };
 }
 
 /** Returns a load that the real coordinator processed, and the same one simulated. */
 export function checkTable({ measured, simulated }: { measured: Totals; simulated: Simulated }): Table {
-  const { recordings, hours, seconds, mainSeconds } = measured;
+  const { recordings, hours, seconds } = measured;
   const used = measured.mainSeconds + measured.threadSeconds + measured.childSeconds + measured.brokerSeconds;
   const cores = (used + measured.workerSeconds) / seconds / 2;
   const row = (name: string, one: number, other: number, format: (value: number) => string) => [
@@ -100,7 +101,6 @@ export function checkTable({ measured, simulated }: { measured: Totals; simulate
       row("hours of audio an hour", (3600 * hours) / seconds, (3600 * simulated.hoursAnHour) / 3600, (value) =>
         value.toFixed(0),
       ),
-      row("use of the main thread by CPU", mainSeconds / seconds, simulated.use["main thread"], share),
       row("use of the cores", cores, simulated.use.cores, share),
     ],
   };
@@ -110,7 +110,7 @@ export function checkTable({ measured, simulated }: { measured: Totals; simulate
 export function loadsTable(costs: Costs): Table {
   const sizes = [100, 1000, 10_000];
   const perSecond = (perHour: number) => sizes.map((hours) => (perHour * hours) / 3600);
-  const of = (name: keyof Omit<Costs, "requests" | "commitWaitSeconds">) => forHour(costs[name], AVERAGE_MINUTES);
+  const of = (name: keyof Omit<Costs, "requests" | "syncSeconds">) => forHour(costs[name], AVERAGE_MINUTES);
   const gbit = (perHour: number) => perSecond(perHour).map((bytes) => ((8 * bytes) / 1e9).toPrecision(2));
   const written = UPLOAD_BYTES + WORK_BYTES_PER_HOUR + of("pages") * 4096 * WRITES_OF_A_PAGE;
   const standby = UPLOAD_BYTES + WORK_BYTES_PER_HOUR + of("pages") * 4096;
@@ -135,8 +135,8 @@ export function loadsTable(costs: Costs): Table {
         perSecond(of("transactions")).map((value) => value.toFixed(0)),
       ),
       line(
-        "seconds of the writer in a second",
-        perSecond(of("transactions") * costs.commitWaitSeconds + of("mainSeconds")).map((value) => value.toFixed(2)),
+        "seconds of the main thread in a second",
+        perSecond(of("syncs") * costs.syncSeconds + of("mainSeconds")).map((value) => value.toFixed(2)),
       ),
       line(
         "cores of the server",

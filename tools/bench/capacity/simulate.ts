@@ -76,10 +76,10 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
   };
 
   /** Computes on the server's only main thread, which also waits for the disk when it commits. */
-  const onMain = (seconds: number, commits: number, then: () => void) =>
+  const onMain = (seconds: number, syncs: number, then: () => void) =>
     main.acquire(() =>
       cores.use(seconds, () => {
-        events.after(commits * costs.commitWaitSeconds, () => {
+        events.after(syncs * costs.syncSeconds, () => {
           main.release();
           then();
         });
@@ -96,9 +96,9 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
     const count = parts.detect + parts.transcribe + parts.embed;
     const own = {
       main: costs.mainSeconds.perRecording / 2,
-      commits: costs.transactions.perRecording / 2,
+      syncs: costs.syncs.perRecording / 2,
       partMain: (costs.mainSeconds.perHour * hours) / count / 2,
-      partCommits: (costs.transactions.perHour * hours) / count / 2,
+      partSyncs: (costs.syncs.perHour * hours) / count / 2,
       partSent: ofRecording(costs.sentBytes, minutes) / count,
       partReceived: ofRecording(costs.receivedBytes, minutes) / count,
       partBroker: ofRecording(costs.brokerSeconds, minutes) / count,
@@ -111,7 +111,7 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
 
     const part = (seconds: number, then: () => void) =>
       published.acquire(() =>
-        onMain(own.partMain, own.partCommits, () =>
+        onMain(own.partMain, own.partSyncs, () =>
           send(network.out, own.partSent, () => {
             const compute = () =>
               lanes.acquire(() => {
@@ -119,7 +119,7 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
                   events.after(seconds, () => {
                     lanes.release();
                     send(network.in, own.partReceived, () =>
-                      onMain(own.partMain, own.partCommits, () => {
+                      onMain(own.partMain, own.partSyncs, () => {
                         published.release();
                         then();
                       }),
@@ -160,7 +160,7 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
         step(WORK_SHARES.detect, parts.detect, () =>
           step(WORK_SHARES.transcribe, parts.transcribe, () =>
             step(WORK_SHARES.embed, parts.embed, () =>
-              cores.use(ofRecording(costs.threadSeconds, minutes), () => onMain(own.main, own.commits, end)),
+              cores.use(ofRecording(costs.threadSeconds, minutes), () => onMain(own.main, own.syncs, end)),
             ),
           ),
         );
@@ -168,7 +168,7 @@ export function simulate(costs: Costs, plant: Plant, arrivals: Arrivals): Simula
     };
     send(network.in, plant.uploadBytes * hours, () =>
       write(plant.uploadBytes * hours, () =>
-        onMain(own.main, own.commits, () => {
+        onMain(own.main, own.syncs, () => {
           uploaded();
           events.after(plant.pollEverySeconds, poll);
           countSlots();
