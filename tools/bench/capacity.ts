@@ -14,7 +14,16 @@ import {
   UPLOADS_AT_ONCE,
 } from "./capacity/costs.ts";
 import { type Costs, fit, fitCosts } from "./capacity/model.ts";
-import { checkTable, costsTable, firstLimits, loadsTable, PLANS, planTable, plantOf } from "./capacity/plans.ts";
+import {
+  checkTable,
+  costsTable,
+  firstLimits,
+  greatestLoad,
+  loadsTable,
+  PLANS,
+  planTable,
+  plantOf,
+} from "./capacity/plans.ts";
 import { type Plant, type Simulated, simulate } from "./capacity/simulate.ts";
 import { startBroker, startCoordinator } from "./fleet-load.ts";
 import { makeRecording } from "./recordings.ts";
@@ -45,6 +54,8 @@ export const command = defineCommand({
       console.error(`bench: simulating ${plan.name}`);
       plans.push({ name: plan.name, load: plan.hoursAnHour, result: simulate(costs, plantOf(plan), { ...plan }) });
     }
+    console.error("bench: searching the greatest load of one coordinator");
+    plans.push(greatestLoad(costs));
     const sections: (Table | string)[] = [
       costsTable(costs),
       checkTable(check),
@@ -108,8 +119,13 @@ async function measure(short: boolean) {
   console.error("bench: requests and commits");
   const requests = await measureRequests(coordinator, client, longLoad.ids[0] ?? "", 1);
   const pages = longLoad.pages / longLoad.transactions;
-  const syncSeconds = measureCommit(folder, pages);
-  const costs: Costs = { ...fitCosts(shortLoad, longLoad), requests, syncs, syncSeconds };
+  const commit = measureCommit(folder, pages);
+  const costs: Costs = {
+    ...fitCosts(shortLoad, longLoad),
+    requests,
+    syncs,
+    ...{ syncSeconds: commit.waitSeconds, commitSeconds: commit.cpuSeconds },
+  };
   return { shortLoad, longLoad, mixed, load: some(MIXED), costs };
 }
 

@@ -157,9 +157,9 @@ export async function measureRequests({ server }: Coordinator, client: TestClien
 
 /**
  * Measures a commit with as many pages as the server's have on average, on the disk of a folder.
- * @returns the seconds for which the commit keeps its thread waiting, without its CPU time
+ * @returns its CPU seconds, and the seconds for which it also keeps its thread waiting
  */
-export function measureCommit(folder: string, pages: number): number {
+export function measureCommit(folder: string, pages: number): { cpuSeconds: number; waitSeconds: number } {
   const { $client: client } = openDatabase(join(folder, "commits.db"));
   try {
     client.run("CREATE TABLE costs (id INTEGER PRIMARY KEY, content BLOB)");
@@ -175,7 +175,8 @@ export function measureCommit(folder: string, pages: number): number {
     const rounds = 500;
     for (let round = 0; round < rounds; round++) write(round);
     const { user, system } = process.cpuUsage(cpu);
-    return Math.max(0, (performance.now() - startedAt) / 1000 - (user + system) / 1e6) / rounds;
+    const cpuSeconds = (user + system) / 1e6 / rounds;
+    return { cpuSeconds, waitSeconds: Math.max(0, (performance.now() - startedAt) / 1000 / rounds - cpuSeconds) };
   } finally {
     client.close();
   }

@@ -15,6 +15,8 @@ export type Costs = Readonly<Record<Fitted, Linear>> & {
   readonly requests: RequestCosts;
   /** Seconds of each of them. */
   readonly syncSeconds: number;
+  /** CPU seconds of a commit with the average number of pages; they are part of those of the main thread. */
+  readonly commitSeconds: number;
 };
 
 /** Returns the costs for each recording and for each hour that explain both loads: one of short recordings, one of long ones. */

@@ -2,13 +2,15 @@ import { percent } from "../../shared/figures.ts";
 import type { Table } from "../../shared/table.ts";
 import type { Totals } from "./costs.ts";
 import { AVERAGE_MINUTES, type Costs, forHour } from "./model.ts";
-import { type Plant, RESOURCES, type Simulated, WORK_BYTES_PER_HOUR, WRITES_OF_A_PAGE } from "./simulate.ts";
+import { type Plant, RESOURCES, type Simulated, simulate, WORK_BYTES_PER_HOUR, WRITES_OF_A_PAGE } from "./simulate.ts";
 
 interface Plan {
   readonly name: string;
   /** For each coordinator. */
   readonly hoursAnHour: number;
   readonly slots: number;
+  /** GPUs unless it says otherwise. */
+  readonly workers?: "two cores";
   readonly warmUpSeconds: number;
   readonly seconds: number;
 }
@@ -18,8 +20,12 @@ const MOST_SLOTS = 64;
 /** The installations that are simulated. The last ones are single coordinators of a divided installation. */
 export const PLANS: readonly Plan[] = [
   { name: "100", hoursAnHour: 100, slots: 5, warmUpSeconds: 1800, seconds: 7200 },
-  { name: "1,000, queue.slots = 5", hoursAnHour: 1000, slots: 5, warmUpSeconds: 1800, seconds: 3600 },
-  { name: "1,000", hoursAnHour: 1000, slots: MOST_SLOTS, warmUpSeconds: 1800, seconds: 3600 },
+  ...[5, MOST_SLOTS].flatMap((slots) =>
+    ([undefined, "two cores"] as const).map((workers): Plan => {
+      const name = `1,000, queue.slots = ${slots}${workers === undefined ? "" : `, workers with ${workers}`}`;
+      return { name, hoursAnHour: 1000, slots, warmUpSeconds: 1800, seconds: 3600, ...(workers && { workers }) };
+    }),
+  ),
   { name: "10,000", hoursAnHour: 10_000, slots: MOST_SLOTS, warmUpSeconds: 600, seconds: 900 },
   ...[4, 8, 16].map((coordinators) => ({
     name: `10,000 on ${coordinators} coordinators`,
@@ -31,18 +37,18 @@ export const PLANS: readonly Plan[] = [
 /** A worker with a large GPU, docs/gpu.md: 300 times real time, in twelve operations at once. */
 const GPU = { timesRealTime: 300, lanes: 12 } as const;
 /** A worker with two cores, docs/benchmarks.md. */
-const TWO_CORES = { timesRealTime: 40 } as const;
+const TWO_CORES = { timesRealTime: 40, lanes: 2 } as const;
 /** Workers have so much to spare, because recordings do not arrive evenly. */
 const USED = 0.7;
 
 const workersFor = (hoursAnHour: number, timesRealTime: number) => Math.ceil(hoursAnHour / timesRealTime / USED);
 
-/** Returns the machines of a plan: a coordinator with 16 cores, a network of 10 Gbit/s, a disk of 1 GB/s, workers with GPUs. */
-export function plantOf({ hoursAnHour, slots }: Plan): Plant {
+/** Returns the machines of a plan: a coordinator with 16 cores, a network of 10 Gbit/s, a disk of 1 GB/s, and workers. */
+export function plantOf({ hoursAnHour, slots, workers }: Plan): Plant {
+  const { timesRealTime, lanes } = workers === undefined ? GPU : TWO_CORES;
   return {
     ...{ cores: 16, shared: false, slots },
-    lanes: workersFor(hoursAnHour, GPU.timesRealTime) * GPU.lanes,
-    laneSpeed: GPU.timesRealTime / GPU.lanes,
+    ...{ lanes: workersFor(hoursAnHour, timesRealTime) * lanes, laneSpeed: timesRealTime / lanes },
     ...{ networkBytes: 1.25e9, diskBytes: 1e9, uploadBytes: UPLOAD_BYTES },
     ...{ pollEverySeconds: 5, accounts: 40, copies: true },
   };
@@ -51,8 +57,10 @@ export function plantOf({ hoursAnHour, slots }: Plan): Plant {
 /** Uploads with 64 kbit/s. */
 const UPLOAD_BYTES = (64_000 / 8) * 3600;
 
-const millis = (seconds: number) => (1000 * seconds).toPrecision(3);
-const mega = (bytes: number) => (bytes / 1e6).toPrecision(3);
+/** Returns a number with three digits, and never as a power of ten. */
+const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+const millis = (seconds: number) => digits(1000 * seconds);
+const mega = (bytes: number) => digits(bytes / 1e6);
 
 /** Returns what was measured, for each recording and each hour of audio. */
 export function costsTable(costs: Costs): Table {
@@ -81,6 +89,7 @@ export function costsTable(costs: Costs): Table {
       ["all segments, MB", "", mega(costs.requests.resultBytes)],
       line("waits of the main thread for the disk", costs.syncs, (value) => value.toFixed(1)),
       ["each of these waits, ms", millis(costs.syncSeconds), ""],
+      ["CPU ms of a commit, as part of the main thread's", millis(costs.commitSeconds), ""],
     ],
   };
 }
@@ -110,7 +119,8 @@ export function checkTable({ measured, simulated }: { measured: Totals; simulate
 export function loadsTable(costs: Costs): Table {
   const sizes = [100, 1000, 10_000];
   const perSecond = (perHour: number) => sizes.map((hours) => (perHour * hours) / 3600);
-  const of = (name: keyof Omit<Costs, "requests" | "syncSeconds">) => forHour(costs[name], AVERAGE_MINUTES);
+  const of = (name: keyof Omit<Costs, "requests" | "syncSeconds" | "commitSeconds">) =>
+    forHour(costs[name], AVERAGE_MINUTES);
   const gbit = (perHour: number) => perSecond(perHour).map((bytes) => ((8 * bytes) / 1e9).toPrecision(2));
   const written = UPLOAD_BYTES + WORK_BYTES_PER_HOUR + of("pages") * 4096 * WRITES_OF_A_PAGE;
   const standby = UPLOAD_BYTES + WORK_BYTES_PER_HOUR + of("pages") * 4096;
@@ -164,11 +174,11 @@ export function loadsTable(costs: Costs): Table {
       ),
       line(
         "database, GB a day",
-        sizes.map((size) => ((of("databaseBytes") * size * 24) / 1e9).toPrecision(2)),
+        sizes.map((size) => digits((of("databaseBytes") * size * 24) / 1e9)),
       ),
       line(
         "uploads of 7 days, TB",
-        sizes.map((size) => ((UPLOAD_BYTES * size * 24 * 7) / 1e12).toPrecision(2)),
+        sizes.map((size) => digits((UPLOAD_BYTES * size * 24 * 7) / 1e12)),
       ),
     ],
   };
@@ -198,15 +208,33 @@ export function planTable(plans: readonly PlanResult[]): Table {
   };
 }
 
+/** Loads between which the greatest load of one coordinator is searched, and the accuracy of the search. */
+const SEARCH = { from: 500, to: 16_000, accuracy: 100 } as const;
+
+/** Returns the greatest load with which one coordinator keeps up, by simulations. */
+export function greatestLoad(costs: Costs): PlanResult {
+  const run = (load: number): PlanResult => {
+    const plan = { name: "", hoursAnHour: load, slots: MOST_SLOTS, warmUpSeconds: 600, seconds: 900 };
+    return { name: `${load.toLocaleString("en")}, the most`, load, result: simulate(costs, plantOf(plan), plan) };
+  };
+  let [least, most]: [number, number] = [SEARCH.from, SEARCH.to];
+  while (most - least > SEARCH.accuracy) {
+    const middle = Math.round((least + most) / 2 / SEARCH.accuracy) * SEARCH.accuracy;
+    if (run(middle).result.keepsUp) least = middle;
+    else most = middle;
+  }
+  return run(least);
+}
+
 /** Returns a sentence for each installation: what limits it first. */
 export function firstLimits(plans: readonly PlanResult[]): string {
   return plans
-    .map(({ name, load, result: { use, keepsUp, hoursAnHour } }) => {
-      const [first] = RESOURCES.filter((each) => each !== "workers").toSorted((a, b) => use[b] - use[a]);
-      if (first === undefined) return "";
-      if (!keepsUp)
-        return `- **${name}**: does not keep up. The limit is ${first}, at ${Math.round(hoursAnHour).toLocaleString("en")} hours an hour.`;
-      return `- **${name}**: keeps up. The first limit is ${first}, at about ${Math.round(load / use[first]).toLocaleString("en")} hours an hour.`;
+    .map(({ name, result: { use, keepsUp } }) => {
+      const [first = "slots", second = "slots"] = RESOURCES.filter((each) => each !== "workers").toSorted(
+        (a, b) => use[b] - use[a],
+      );
+      const limit = `the first limit is ${first}, used ${percent(use[first], 0)}, then ${second}, ${percent(use[second], 0)}`;
+      return `- **${name}**: ${keepsUp ? "keeps up" : "does not keep up"}; ${limit}.`;
     })
     .join("\n");
 }
