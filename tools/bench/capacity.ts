@@ -72,9 +72,9 @@ export const command = defineCommand({
     if (!write) return;
     const inPage = sections.map((one) => (typeof one === "string" ? one : asMarkdown(one)));
     const [costsText = "", checkText = "", ...rest] = inPage;
-    writeGenerated("docs/scale.md", "scripts/bench capacity --write costs", `${heading}:\n\n${costsText}`);
-    writeGenerated("docs/scale.md", "scripts/bench capacity --write check", checkText);
-    writeGenerated("docs/scale.md", "scripts/bench capacity --write plans", rest.join("\n\n"));
+    writeGenerated("docs/scale.md", "scripts/bench capacity (costs) --write", `${heading}:\n\n${costsText}`);
+    writeGenerated("docs/scale.md", "scripts/bench capacity (check) --write", checkText);
+    writeGenerated("docs/scale.md", "scripts/bench capacity (plans) --write", rest.join("\n\n"));
   },
 });
 
