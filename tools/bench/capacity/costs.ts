@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { TestClient } from "../../../harness/client.ts";
 import { metricsOf } from "../../../harness/measured-server.ts";
@@ -21,6 +22,8 @@ export interface Totals {
   readonly hours: number;
   /** From the first request to the completion of the last recording. */
   readonly seconds: number;
+  /** Share of the machine's cores that any program used meanwhile. */
+  readonly busyShare: number;
   /** CPU seconds of the server's main thread, of its other threads, and of its children: ffmpeg and others. */
   readonly mainSeconds: number;
   readonly threadSeconds: number;
@@ -76,7 +79,9 @@ export async function measureTotals(
   };
   const before = await figures();
   const log = watchLog(server);
+  const busyBefore = busySeconds();
   const { seconds, result: ids } = await timed(() => sendAll(load, client));
+  const busyShare = (busySeconds() - busyBefore) / availableParallelism() / seconds;
   const pages = await log.stop();
   // Children that have just ended, and figures that are written a moment later.
   await Bun.sleep(1500);
@@ -84,7 +89,15 @@ export async function measureTotals(
   const grown = Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - before[name as keyof typeof before]]),
   ) as typeof before;
-  return { recordings: load.minutes.length, hours: total(load.minutes, Number) / 60, seconds, ids, pages, ...grown };
+  return {
+    recordings: load.minutes.length,
+    hours: total(load.minutes, Number) / 60,
+    seconds,
+    busyShare,
+    ids,
+    pages,
+    ...grown,
+  };
 }
 
 /** Sends the recordings in their order, a few at a time, and waits for all of them. */
@@ -180,6 +193,13 @@ export function measureCommit(folder: string, pages: number): { cpuSeconds: numb
   } finally {
     client.close();
   }
+}
+
+/** Seconds in which the cores of the machine computed or were taken by other virtual machines, over all cores. */
+function busySeconds(): number {
+  const [, ...ticks] = /^cpu .*/.exec(readFileSync("/proc/stat", "utf8"))?.[0].split(/ +/).map(Number) ?? [];
+  // user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5))
+  return total([0, 1, 2, 5, 6, 7], (field) => ticks[field] ?? 0) / 100;
 }
 
 /** CPU seconds of a process's main thread. */

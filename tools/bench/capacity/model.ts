@@ -7,7 +7,7 @@ const FITTED: readonly Fitted[] = [
   ...(["mainSeconds", "threadSeconds", "childSeconds", "brokerSeconds", "workerSeconds", "parts"] as const),
   ...(["brokerMessages", "sentBytes", "receivedBytes", "transactions", "pages", "databaseBytes"] as const),
 ];
-type Fitted = Exclude<keyof Totals, "recordings" | "hours" | "seconds">;
+type Fitted = Exclude<keyof Totals, "recordings" | "hours" | "seconds" | "busyShare">;
 
 export type Costs = Readonly<Record<Fitted, Linear>> & {
   /** Times that the main thread waits for the disk. */

@@ -107,10 +107,10 @@ export function checkTable({ measured, simulated }: { measured: Totals; simulate
     head: [`${recordings} recordings, ${hours.toFixed(1)} hours`, "measured", "simulated", "difference"],
     lines: [
       row("seconds", seconds, simulated.seconds, (value) => value.toFixed(1)),
-      row("hours of audio an hour", (3600 * hours) / seconds, (3600 * simulated.hoursAnHour) / 3600, (value) =>
-        value.toFixed(0),
-      ),
+      row("hours of audio an hour", (3600 * hours) / seconds, simulated.hoursAnHour, (value) => value.toFixed(0)),
       row("use of the cores", cores, simulated.use.cores, share),
+      // Of a machine that is not quiet the simulation knows nothing.
+      ["use of the cores by other programs", share(Math.max(0, measured.busyShare - cores)), "0.0 %", ""],
     ],
   };
 }
