@@ -204,6 +204,24 @@ describe.skipIf(installed === null)("the Helm chart", () => {
     }
   });
 
+  test("keeps names that YAML reads as something else", async () => {
+    const values = {
+      fleet: { enabled: true, coordinatorSecret: "123" },
+      workers: [{ name: "on", secret: "0755" }],
+      pools: [{ name: "1e3" }, { name: "null" }],
+      metrics: { tokenSecret: "1.5" },
+    };
+    const objects = await objectsOf(values, "a.1");
+    const text = JSON.stringify(objects);
+    for (const name of ["on", "1e3", "null"]) expect(text).toContain(`"transcribe-machine":"${name}"`);
+    for (const name of ["123", "0755", "1.5"]) expect(text).toContain(`"secretName":"${name}"`);
+    expect(text).toContain('"app.kubernetes.io/instance":"a.1"');
+    expect(objects.filter(({ kind }) => kind === "Service").map(({ metadata }) => metadata.name)).toContain(
+      "a-1-transcribe",
+    );
+    expect(await helm().refusals([{ name: "1-transcribe" }])).toEqual([expect.stringContaining("fullnameOverride")]);
+  });
+
   test("passes settings that the program reads as they were written", async () => {
     const objects = await objectsOf(everything);
     const map = objects.find((each) => Value.Check(configMapSchema, each)) as
@@ -320,6 +338,8 @@ describe.skipIf(installed === null)("the Helm chart", () => {
       [{ settings: { limits: { uploads: 1 } } }, "uploads"],
       [{ settings: { server: { hosts: ["a"] } } }, "hosts"],
       [{ settings: { compat: { asr: "yes" } } }, "asr"],
+      [{ settings: { oidc: { scopes: ["openid,email"] } } }, "scopes"],
+      [{ oidc: { rules: ["member a, b: group c"] } }, "rules"],
       [{ storage: { size: "much" } }, "size"],
       [{ metrics: { tokenSecret: "Not A Name" } }, "tokenSecret"],
       [{ ingress: { enabled: true } }, "ingress.host"],

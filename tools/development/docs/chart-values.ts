@@ -26,7 +26,9 @@ const text = (description: string, pattern?: string) =>
   Type.String(pattern === undefined ? { description } : { description, pattern });
 const flag = (description: string) => Type.Boolean({ description });
 const count = (description: string, minimum = 1) => Type.Integer({ description, minimum, maximum: 100_000 });
-const texts = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
+/** Lists are joined by commas in the environment. */
+const item = Type.String({ pattern: "^[^,]+$" });
+const texts = (description: string) => Type.Array(item, { description });
 /** A part of an object of Kubernetes, which the cluster checks. */
 const free = (description: string) => Type.Object({}, { description, additionalProperties: true });
 const freeList = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
@@ -59,7 +61,7 @@ const machine = text("Name of the worker or pool in `transcribe fleet init`.", "
 /** Returns the schema of a setting in the chart's values: units may be written, as in the settings file. */
 function settingSchema({ schema, unit }: (typeof settingEntries)[number]): TSchema {
   if (schema.type === "boolean") return Type.Boolean();
-  if (schema.type === "array") return Type.Array(Type.String({ minLength: 1 }));
+  if (schema.type === "array") return Type.Array(item);
   if (schema.type !== "integer") return Type.String();
   return unit === null ? Type.Integer() : Type.Union([Type.Integer(), Type.String()]);
 }

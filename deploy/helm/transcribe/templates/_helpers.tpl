@@ -1,17 +1,19 @@
 {{- define "transcribe.fullname" -}}
+{{- /* A release may have a name with dots, and a Service may not. */ -}}
+{{- $release := .Release.Name | replace "." "-" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride -}}
-{{- else if contains "transcribe" .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else if contains "transcribe" $release -}}
+{{- $release | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-transcribe" (.Release.Name | trunc 29 | trimSuffix "-") -}}
+{{- printf "%s-transcribe" ($release | trunc 29 | trimSuffix "-") -}}
 {{- end -}}
 {{- end -}}
 
 {{/* Labels by which objects select pods. They never change. */}}
 {{- define "transcribe.selector" -}}
 app.kubernetes.io/name: transcribe
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Labels of objects and pods, without the component. */}}
@@ -59,10 +61,10 @@ affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .runtimeClassName }}
-runtimeClassName: {{ . }}
+runtimeClassName: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -70,7 +72,7 @@ runtimeClassName: {{ . }}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- end -}}
@@ -89,9 +91,9 @@ imagePullSecrets:
 accessModes: [ReadWriteOnce]
 resources:
   requests:
-    storage: {{ .size }}
+    storage: {{ .size | quote }}
 {{- with .className }}
-storageClassName: {{ . }}
+storageClassName: {{ . | quote }}
 {{- end }}
 {{- end -}}
 

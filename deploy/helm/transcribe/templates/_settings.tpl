@@ -62,16 +62,16 @@ TRANSCRIBE_{{ upper $group }}_{{ upper $name }}: {{ include "transcribe.value" $
 {{/* The secrets that the server mounts, by the names of their volumes. */}}
 {{- define "transcribe.serverSecrets" -}}
 {{- with .Values.metrics.tokenSecret }}
-metrics: {{ . }}
+metrics: {{ . | quote }}
 {{- end }}
 {{- with .Values.oidc.clientSecret }}
-oidc: {{ . }}
+oidc: {{ . | quote }}
 {{- end }}
 {{- with .Values.objectStore.credentialsSecret }}
-s3: {{ . }}
+s3: {{ . | quote }}
 {{- end }}
 {{- with .Values.objectStore.caSecret }}
-s3-ca: {{ . }}
+s3-ca: {{ . | quote }}
 {{- end }}
 {{- end -}}
 

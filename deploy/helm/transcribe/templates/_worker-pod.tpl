@@ -6,7 +6,7 @@ metadata:
   labels:
     {{- include "transcribe.labels" $root | nindent 4 }}
     app.kubernetes.io/component: worker
-    transcribe-machine: {{ $worker.name }}
+    transcribe-machine: {{ $worker.name | quote }}
   {{- with $worker.podAnnotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
@@ -23,7 +23,7 @@ spec:
   {{- include "transcribe.scheduling" $worker | nindent 2 }}
   containers:
     - name: worker
-      image: {{ include "transcribe.image" (dict "root" $root "image" $worker.image) }}
+      image: {{ include "transcribe.image" (dict "root" $root "image" $worker.image) | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args: [worker]
       env:
@@ -103,7 +103,7 @@ spec:
             {{- include "transcribe.claim" $worker.storage | nindent 12 }}
     - name: fleet
       secret:
-        secretName: {{ $worker.secret | default (printf "transcribe-fleet-%s" $worker.name) }}
+        secretName: {{ $worker.secret | default (printf "transcribe-fleet-%s" $worker.name) | quote }}
         # 0440
         defaultMode: 288
     - name: tmp
