@@ -22,6 +22,7 @@ import { isAllowed, type Place } from "./network-rules.ts";
 
 const server = new Manifests("server");
 const fleet = new Manifests("fleet");
+const monitored = new Manifests("fleet", ["monitoring"]);
 const pool = new Manifests("fleet/pool");
 const autoscalers = ["fleet/pool-hpa", "fleet/pool-keda"].flatMap((folder) => new Manifests(folder).autoscalers);
 const { config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
@@ -47,17 +48,22 @@ test("every manifest belongs to a kustomization, has only known fields, and no p
   expect(workloads.map(([name]) => name)).toEqual([
     ...["transcribe", "transcribe-broker", "transcribe-worker1", "transcribe-gpu"],
   ]);
-  const folders = ["server", "fleet", "fleet/pool", "fleet/pool-hpa", "fleet/pool-keda"];
+  const folders = [
+    ...["server", "fleet", "monitoring"],
+    ...["fleet/pool", "fleet/pool-hpa", "fleet/pool-keda", "fleet/pool-budget"],
+  ];
   const listed = folders.map((folder) => readdirSync(join(manifestFolder, folder)).sort());
   expect(listed).toEqual([
     ["kustomization.yaml", "namespace.yaml", "network-policies.yaml", "server.yaml"],
     [
       ...["broker.yaml", "coordinator.yaml", "kustomization.yaml", "network-policies.yaml"],
-      ...["pool", "pool-hpa", "pool-keda", "worker.yaml"],
+      ...["pool", "pool-budget", "pool-hpa", "pool-keda", "worker.yaml"],
     ],
+    ["kustomization.yaml", "network-policy.yaml", "service-monitor.yaml", "token.yaml"],
     ["kustomization.yaml", "workers.yaml"],
     ["autoscaler.yaml", "external-metric.yaml", "kustomization.yaml"],
     ["autoscaler.yaml", "kustomization.yaml"],
+    ["budget.yaml", "kustomization.yaml"],
   ]);
   expect(server.namespaces[0]?.metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");
 });
@@ -203,6 +209,32 @@ test("both autoscalers scale the pool by a metric of the server, within the serv
   });
 });
 
+test("Prometheus reads the server's metrics with a token that the server knows", () => {
+  const [server] = monitored.workloads;
+  const [service] = monitored.services;
+  const [monitor] = monitored.monitors;
+  if (server === undefined || service === undefined || monitor === undefined) throw new Error("an object is missing");
+  expect(service.metadata.labels).toMatchObject(monitor.spec.selector.matchLabels);
+  const [endpoint] = monitor.spec.endpoints;
+  expect(service.spec.ports.map(({ name }) => name)).toContain(endpoint?.port ?? "");
+  expect(endpoint?.path).toBe("/metrics");
+  const { name = "", key = "" } = endpoint?.authorization.credentials ?? {};
+  const volume = podOf(server).volumes.find(({ secret }) => secret?.secretName === name);
+  const mount = containerOf(server).volumeMounts.find((each) => each.name === volume?.name);
+  const file = environmentOf(containerOf(server), monitored, image).TRANSCRIBE_METRICS_TOKEN_FILE;
+  expect(file).toBe(`${mount?.mountPath}/${key}`);
+});
+
+test("a budget concerns the pool alone, so that no drain waits for a pod that has no replacement by design", () => {
+  const { budgets } = new Manifests("fleet", ["fleet/pool", "fleet/pool-budget"]);
+  const concerned = budgets.flatMap(({ spec: { selector } }) =>
+    all.filter(({ spec }) =>
+      Object.entries(selector.matchLabels).every(([label, value]) => spec.template.metadata.labels[label] === value),
+    ),
+  );
+  expect(concerned.map(({ metadata }) => metadata.name)).toEqual(["transcribe-gpu"]);
+});
+
 test("the network policies allow what a fleet needs, and nothing else", () => {
   const pod = (component: string) => ({
     name: component,
@@ -213,6 +245,12 @@ test("the network policies allow what a fleet needs, and nothing else", () => {
     { name: "a pod of ours without a task", pod: {} },
     { name: "a client", namespace: { "transcribe-access": "true" } },
     { name: "another pod", namespace: { "kubernetes.io/metadata.name": "default" } },
+    {
+      name: "Prometheus",
+      namespace: { "kubernetes.io/metadata.name": "monitoring" },
+      namespacePod: { "app.kubernetes.io/name": "prometheus" },
+    },
+    { name: "a pod next to Prometheus", namespace: { "kubernetes.io/metadata.name": "monitoring" } },
     { name: "the name server", namespace: { "kubernetes.io/metadata.name": "kube-system" } },
     { name: "a public address", address: "93.184.216.34" },
     ...["10.1.2.3", "172.20.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"].map((address) => ({
@@ -225,13 +263,14 @@ test("the network policies allow what a fleet needs, and nothing else", () => {
     places.flatMap((to) => {
       if (from === to || (from.pod === undefined && to.pod === undefined)) return [];
       const open = [...ports, ["UDP", 53] as const].filter(([protocol, port]) =>
-        isAllowed(fleet.policies, from, to, protocol, port),
+        isAllowed(monitored.policies, from, to, protocol, port),
       );
       return open.map(([protocol, port]) => `${from.name} → ${to.name}: ${protocol} ${port}`);
     }),
   );
   expect(found.sort()).toEqual(
     [
+      "Prometheus → server: TCP 8787",
       "a client → server: TCP 8787",
       "server → a public address: TCP 443",
       "server → a public address: TCP 80",

@@ -7,6 +7,8 @@ export interface Place {
   readonly pod?: Readonly<Record<string, string>>;
   /** Labels of the namespace of another pod. */
   readonly namespace?: Readonly<Record<string, string>>;
+  /** Labels of that pod itself. */
+  readonly namespacePod?: Readonly<Record<string, string>>;
   readonly address?: string;
 }
 
@@ -40,12 +42,18 @@ export function isAllowed(
   return side(from, to, "Egress") && side(to, from, "Ingress");
 }
 
-function isPeer({ podSelector, namespaceSelector, ipBlock }: Rule, { pod, namespace, address }: Place): boolean {
+function isPeer(
+  { podSelector, namespaceSelector, ipBlock }: Rule,
+  { pod, namespace, namespacePod = {}, address }: Place,
+): boolean {
   if (ipBlock !== undefined) {
     const { cidr, except = [] } = ipBlock;
     return address !== undefined && isIn(address, cidr) && !except.some((network) => isIn(address, network));
   }
-  if (namespaceSelector !== undefined) return namespace !== undefined && matches(namespaceSelector, namespace);
+  if (namespaceSelector !== undefined) {
+    const isThere = namespace !== undefined && matches(namespaceSelector, namespace);
+    return isThere && (podSelector === undefined || matches(podSelector, namespacePod));
+  }
   return pod !== undefined && podSelector !== undefined && matches(podSelector, pod);
 }
 

@@ -2,12 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
-import { defaultCacheRoot } from "../../native/build.ts";
-import { kedaSchemas } from "../../tools/development/test-packages.ts";
-import { installNpmPackages } from "../../tools/shared/npm.ts";
-import { CommandError } from "../../tools/shared/run-command.ts";
 import { Manifests, manifestFolder } from "../support/manifests.ts";
 import { independentValidators, type Validate } from "../support/validators/index.ts";
+import { faultsOfCustomResources } from "./custom-resources/index.ts";
 
 setDefaultTimeout(120_000);
 
@@ -18,27 +15,24 @@ const validate: Validate = (format, documents) => {
 };
 const read = (path: string) => readFileSync(join(manifestFolder, path), "utf8");
 /** The files that are complete without Kustomize. */
-const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa"].flatMap((folder) =>
+const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa", "fleet/pool-budget"].flatMap((folder) =>
   readdirSync(join(manifestFolder, folder))
     .filter((name) => name.endsWith(".yaml"))
     .filter((name) => !["kustomization.yaml", "coordinator.yaml", "external-metric.yaml"].includes(name))
     .map((name) => `${folder}/${name}`),
 );
-/** The objects of KEDA, whose schemas no version of Kubernetes has. */
-const scaled = new Manifests("fleet/pool-keda").autoscalers;
-const kedaPackages = await installNpmPackages(defaultCacheRoot(), kedaSchemas).catch((error: unknown) => {
-  if (!(error instanceof CommandError)) throw error;
-  console.warn(
-    `SKIPPED: the manifests by the schemas of KEDA; the packages of npm cannot be installed: ${error.message}`,
-  );
-  return null;
-});
+/** The objects whose schemas no version of Kubernetes has. */
+const custom = [...new Manifests("fleet/pool-keda").autoscalers, ...new Manifests("fleet", ["monitoring"]).monitors];
+const broken = custom.map((each) =>
+  JSON.parse(JSON.stringify(each).replace('"triggers"', '"trigger"').replace('"endpoints"', '"endpoint"')),
+);
+const customFaults = await faultsOfCustomResources([...custom, ...broken]);
 const compose = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
 
 describe.skipIf(validators === null)("independent validators", () => {
-  test("find no fault in the manifests, by the strict schemas of the oldest and of the newest Kubernetes", async () => {
+  test("find no fault in the manifests, by the strict schemas of three versions of Kubernetes", async () => {
     // Kustomize patches the workloads of a fleet.
-    const patched = new Manifests("fleet").workloads.map((each) => JSON.stringify(each));
+    const patched = new Manifests("fleet", ["monitoring"]).workloads.map((each) => JSON.stringify(each));
     expect(files.length).toBeGreaterThan(5);
     const faults = await validate("kubernetes", [...files.map(read), ...patched]);
     expect(faults.flatMap((each, index) => each.map((fault) => `${files[index]}: ${fault}`))).toEqual([]);
@@ -63,14 +57,13 @@ describe.skipIf(validators === null)("independent validators", () => {
   });
 });
 
-test.skipIf(kedaPackages === null)(
-  "the schemas of KEDA find no fault in the manifests, but a misspelt word",
-  async () => {
-    const broken = scaled.map((each) => JSON.parse(JSON.stringify(each).replace('"triggers"', '"trigger"')));
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "keda/validate.ts"), kedaPackages?.folder ?? ""], {
-      stdio: [new Blob([JSON.stringify([...scaled, ...broken])]), "pipe", "inherit"],
-    });
-    expect(scaled.length).toBe(1);
-    expect(JSON.parse(await child.stdout.text())).toEqual([null, expect.stringContaining("triggers")]);
+test.skipIf(customFaults === null)(
+  "the schemas of KEDA and of the Prometheus Operator find no fault in the manifests, but a misspelt word",
+  () => {
+    expect(custom.map(({ kind }) => kind)).toEqual(["ScaledObject", "ServiceMonitor"]);
+    expect(customFaults).toEqual([
+      ...[null, null],
+      ...[expect.stringContaining("triggers"), expect.stringContaining("endpoints")],
+    ]);
   },
 );

@@ -139,6 +139,7 @@ export const kustomizationSchema = exact({
 export const componentSchema = exact({
   apiVersion: Type.Literal("kustomize.config.k8s.io/v1alpha1"),
   ...{ kind: Type.Literal("Component"), resources: Type.Array(text) },
+  patches: optional(Type.Array(exact({ path: text }))),
 });
 
 const count = Type.Integer({ minimum: 0 });
@@ -183,6 +184,29 @@ export const autoscalerSchema = Type.Union([
     }),
   }),
 ]);
+
+export const monitorSchema = exact({
+  apiVersion: Type.Literal("monitoring.coreos.com/v1"),
+  ...{ kind: Type.Literal("ServiceMonitor"), metadata },
+  spec: exact({
+    selector: matching,
+    endpoints: Type.Array(
+      exact({
+        ...{ port: text, path: text, interval: text },
+        authorization: exact({ credentials: exact({ name: text, key: text }) }),
+      }),
+    ),
+  }),
+});
+
+export const budgetSchema = exact({
+  ...{ apiVersion: Type.Literal("policy/v1"), kind: Type.Literal("PodDisruptionBudget"), metadata },
+  spec: exact({
+    // A budget with a least number of pods could keep the last one from leaving.
+    maxUnavailable: Type.String({ pattern: "^[1-9][0-9]*%$" }),
+    ...{ unhealthyPodEvictionPolicy: Type.Literal("AlwaysAllow"), selector: matching },
+  }),
+});
 
 /** The changes of a StatefulSet: only what a fleet adds. */
 export const patchSchema = exact({

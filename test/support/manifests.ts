@@ -5,9 +5,11 @@ import { Value } from "@sinclair/typebox/value";
 import { root } from "../../harness/checkout.ts";
 import {
   autoscalerSchema,
+  budgetSchema,
   componentSchema,
   configMapSchema,
   kustomizationSchema,
+  monitorSchema,
   namespaceSchema,
   patchSchema,
   policySchema,
@@ -22,6 +24,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   ...{ Namespace: namespaceSchema, Service: serviceSchema, ConfigMap: configMapSchema },
   ...{ StatefulSet: workloadSchema, Deployment: workloadSchema, NetworkPolicy: policySchema },
   ...{ HorizontalPodAutoscaler: autoscalerSchema, ScaledObject: autoscalerSchema },
+  ...{ ServiceMonitor: monitorSchema, PodDisruptionBudget: budgetSchema },
 };
 
 export type Workload = Static<typeof workloadSchema>;
@@ -52,17 +55,31 @@ export class Manifests {
   readonly policies: Policy[] = [];
   readonly namespaces: Static<typeof namespaceSchema>[] = [];
   readonly autoscalers: Static<typeof autoscalerSchema>[] = [];
+  readonly monitors: Static<typeof monitorSchema>[] = [];
+  readonly budgets: Static<typeof budgetSchema>[] = [];
 
-  constructor(folder: string) {
+  /** @param components folders whose objects and patches are added */
+  constructor(folder: string, components: readonly string[] = []) {
+    this.#include(folder);
+    for (const component of components) this.#include(component);
+  }
+
+  /** All objects but the namespaces. */
+  get objects(): object[] {
+    const { workloads, services, configMaps, policies, autoscalers, monitors, budgets } = this;
+    return [workloads, services, configMaps, policies, autoscalers, monitors, budgets].flat();
+  }
+
+  #include(folder: string): void {
     const path = `${folder}/kustomization.yaml`;
     const [document] = documentsOf(path);
     const { resources, patches = [] } = Value.Check(componentSchema, document)
-      ? { resources: document.resources }
+      ? document
       : checked(kustomizationSchema, document, path);
     for (const resource of resources) {
       if (resource.endsWith(".yaml"))
         for (const each of documentsOf(`${folder}/${resource}`)) this.#add(each, resource);
-      else this.#addAll(new Manifests(join(folder, resource)));
+      else this.#include(join(folder, resource));
     }
     for (const { path } of patches) this.#patch(checked(patchSchema, documentsOf(`${folder}/${path}`)[0], path));
   }
@@ -78,15 +95,8 @@ export class Manifests {
     if (Value.Check(policySchema, document)) this.policies.push(document);
     if (Value.Check(namespaceSchema, document)) this.namespaces.push(document);
     if (Value.Check(autoscalerSchema, document)) this.autoscalers.push(document);
-  }
-
-  #addAll(other: Manifests): void {
-    this.workloads.push(...other.workloads);
-    this.services.push(...other.services);
-    this.configMaps.push(...other.configMaps);
-    this.policies.push(...other.policies);
-    this.namespaces.push(...other.namespaces);
-    this.autoscalers.push(...other.autoscalers);
+    if (Value.Check(monitorSchema, document)) this.monitors.push(document);
+    if (Value.Check(budgetSchema, document)) this.budgets.push(document);
   }
 
   /** Merges as kubectl does: lists by the field `name`, mounts by their path. */

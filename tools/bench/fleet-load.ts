@@ -28,7 +28,7 @@ const HOUR = 3600;
 const WARM_UP: Load = { workers: 1, recordings: 1, hours: 0.25 };
 
 /** A real server as coordinator, with its broker and what its workers have to know. */
-interface Coordinator {
+export interface Coordinator {
   readonly server: TestServer;
   readonly client: TestClient;
   readonly broker: NatsServer;
@@ -38,11 +38,16 @@ interface Coordinator {
   readonly folder: string;
 }
 
-/** Starts a broker. @throws {CommandError} when it cannot be had @param stack removes it at its end */
-export async function startBroker(stack: AsyncDisposableStack): Promise<NatsServer> {
+/**
+ * Starts a broker.
+ * @param stack removes it at its end
+ * @param config the text of nats.conf, without the port
+ * @throws {CommandError} when it cannot be had
+ */
+export async function startBroker(stack: AsyncDisposableStack, config?: string): Promise<NatsServer> {
   const program = await natsServerProgram("loads of a fleet");
   if (program === null) throw new CommandError("a fleet needs nats-server");
-  return await stack.use(new NatsServer(program)).start();
+  return await stack.use(new NatsServer(program, config)).start();
 }
 
 /** Starts a coordinator that leaves all parts to its workers, and lets it run its one-time benchmarks. */
@@ -108,7 +113,7 @@ export type LoadFigures = Awaited<ReturnType<typeof measureLoad>>;
 const MEMORY = "/dev/shm";
 
 /** Workers of a fleet with a scripted engine, each in a process of its own. */
-class ScriptedWorkers implements AsyncDisposable {
+export class ScriptedWorkers implements AsyncDisposable {
   readonly #children: Bun.Subprocess<"ignore", "pipe", "inherit">[];
   /** In memory if possible: the disks of real workers are not the coordinator's. */
   readonly #directory = temporaryDirectory(existsSync(MEMORY) ? MEMORY : undefined);

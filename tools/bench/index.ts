@@ -8,6 +8,10 @@ beforeStop(removeTemporaryDirectories);
 await runWithParts(
   () => import("./compare.ts"),
   {
+    capacity: [
+      "what recordings cost a coordinator, and a simulation of 100, 1,000 and 10,000 hours an hour",
+      () => import("./capacity.ts"),
+    ],
     console: [
       "the console's page with a transcript of 18 hours, also while it is corrected",
       () => import("./console.ts"),

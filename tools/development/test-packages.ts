@@ -69,6 +69,12 @@ export const testPackages = {
     constraints: join(root, "test/support/validators/constraints.txt"),
     timeoutMilliseconds: 300_000,
   },
+  helm: {
+    name: "helm",
+    packages: ["helm-python-sdk"],
+    constraints: join(root, "test/deploy/chart/constraints.txt"),
+    timeoutMilliseconds: 300_000,
+  },
   exportReaders: {
     name: "export-readers",
     packages: [
@@ -83,8 +89,8 @@ export const testPackages = {
 /** Folder of package.json and bun.lock with the clients for Node that tests run. */
 export const npmClients = join(compat, "npm");
 
-/** Folder of package.json and bun.lock with the schemas of KEDA's objects. */
-export const kedaSchemas = join(root, "test/deploy/keda");
+/** Folder of package.json and bun.lock with the schemas of the objects of KEDA and of the Prometheus Operator. */
+export const customResourceSchemas = join(root, "test/deploy/custom-resources");
 
 /** Installs all packages in another process until it is disposed of. A test that needs packages earlier waits for it. */
 export function installTestPackages(): Disposable {
@@ -97,5 +103,5 @@ if (import.meta.main) {
   // The first error ends this: probably no registry can be reached. A test that lacks its packages says why.
   for (const packages of Object.values(testPackages)) await installPythonPackages(defaultCacheRoot(), packages);
   await installNpmPackages(defaultCacheRoot(), npmClients);
-  await installNpmPackages(defaultCacheRoot(), kedaSchemas);
+  await installNpmPackages(defaultCacheRoot(), customResourceSchemas);
 }

@@ -9,12 +9,25 @@ export interface SpecialDirectory {
   readonly owner: number;
 }
 
-/** Packs a tree with GNU tar, owned by root and without times, so that the same tree gives the same bytes. */
-export async function packTree(archive: string, tree: string, special: readonly SpecialDirectory[] = []) {
+/**
+ * Packs a tree with GNU tar, owned by root and without times, so that the same tree gives the same bytes.
+ * @param part what of the tree is packed
+ */
+export async function packTree(archive: string, tree: string, special: readonly SpecialDirectory[] = [], part = ".") {
   const same = ["--format=ustar", "--sort=name", "--mtime=@0", "--numeric-owner", `--directory=${tree}`];
   const excluded = special.map(({ path }) => `--exclude=./${path}`);
   const mode = "--mode=u=rwX,go=rX";
-  await runCommand(["tar", "--create", `--file=${archive}`, ...same, mode, "--owner=0", "--group=0", ...excluded, "."]);
+  await runCommand([
+    "tar",
+    "--create",
+    `--file=${archive}`,
+    ...same,
+    mode,
+    "--owner=0",
+    "--group=0",
+    ...excluded,
+    part,
+  ]);
   for (const { path, mode, owner } of special) {
     const rights = [`--mode=${mode}`, `--owner=${owner}`, `--group=${owner}`, "--no-recursion"];
     await runCommand(["tar", "--append", `--file=${archive}`, ...same, ...rights, `./${path}`]);

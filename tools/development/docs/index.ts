@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { exampleFile, settingsPage } from "../../../src/config/index.ts";
 import { root } from "../../shared/checkout.ts";
-import { cliPage, metricsPage, nativeReadme, readmePage, troubleshootingPage } from "./pages.ts";
+import { chartSchema } from "./chart-values.ts";
+import { cliPage, kubernetesPage, metricsPage, nativeReadme, readmePage, troubleshootingPage } from "./pages.ts";
 
 const pages: Readonly<Record<string, (text: string) => string | Promise<string>>> = {
   "docs/cli.md": cliPage,
@@ -9,6 +10,8 @@ const pages: Readonly<Record<string, (text: string) => string | Promise<string>>
   "docs/transcribe.example.toml": () => exampleFile(),
   "docs/troubleshooting.md": troubleshootingPage,
   "docs/metrics.md": metricsPage,
+  "docs/kubernetes.md": kubernetesPage,
+  "deploy/helm/transcribe/values.schema.json": () => chartSchema(),
   "native/README.md": nativeReadme,
   "README.md": async (text) => readmePage(text, await Bun.file(join(root, "docs/architecture.md")).text()),
 };

@@ -5,6 +5,8 @@ import { patchFiles } from "../../../native/steps/source.ts";
 import { checks } from "../../../src/diagnostics/index.ts";
 import { errorEntries } from "../../../src/http/shared/errors.ts";
 import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts";
+import { root } from "../../shared/checkout.ts";
+import { chartRows } from "./chart-values.ts";
 import { type CommandHelp, commandGroups, exitCodeMeanings } from "./commands.ts";
 
 const introduction = `# The command line
@@ -57,6 +59,13 @@ function codes(): string {
 /** Returns a section for each check of `doctor`, headed by its stable id. */
 function checkSections(): string {
   return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
+}
+
+/** Returns docs/kubernetes.md with the table of the chart's values. @param text the current page */
+export async function kubernetesPage(text: string): Promise<string> {
+  const values: unknown = Bun.YAML.parse(await Bun.file(join(root, "deploy/helm/transcribe/values.yaml")).text());
+  const rows = chartRows(values).map((row) => `| ${row.map(cell).join(" | ")} |`);
+  return withPart(text, "values", ["| value | default | meaning |", "|---|---|---|", ...rows].join("\n"));
 }
 
 /** Returns README.md with the table of the folders of src/ of docs/architecture.md. @param text the current page */

@@ -1,6 +1,6 @@
-// The part of scripts/build-container that needs Bun: collects and packs the files, and writes the images.
+// The part of scripts/build-container that needs Bun: collects and packs the files, and writes the images and the Helm chart.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
 import { programVersion } from "../../../src/program/index.ts";
@@ -13,6 +13,7 @@ import { targetOf } from "../../build/target.ts";
 import { root } from "../../shared/checkout.ts";
 import { addChecksum } from "../../shared/checksums.ts";
 import { writeImageArchive, writeLayer, writeRootArchive } from "./archives.ts";
+import { packChart } from "./chart.ts";
 import { type ImagePlan, readContainerfile } from "./containerfile.ts";
 import { cudaComponents, cudaFiles, distributionOf, innerPath, systemFiles, systemPackages } from "./image-files.ts";
 import { vulkanLoader } from "./vulkan-loader.ts";
@@ -54,6 +55,8 @@ if (cuda.length > 0) {
   await writeLayer(join(dist, withCuda.archives[1] ?? ""), cudaFiles(backend));
   await writeImage(`${name}.cuda`, withCuda, `${programVersion}-cuda`, await cudaComponents(backend));
 }
+
+await addChecksum(dist, "build-container", basename(await packChart(dist)));
 
 /** Writes an image and its bill of materials, with their checksums. */
 async function writeImage(image: string, { archives, config }: ImagePlan, tag: string, more: Component[]) {
