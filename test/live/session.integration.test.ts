@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { LiveError, type LiveEvent } from "../../src/live/index.ts";
+import { LiveError, type LiveEvent, liveTextOf } from "../../src/live/index.ts";
+import { addReplacement } from "../../src/replacements/index.ts";
 import { automatic, LiveServer, manual } from "./live-server.ts";
 import { sound, words } from "./scripted-engine.ts";
 
@@ -84,6 +85,33 @@ describe("a session whose turns end by silence", () => {
     await events.received("turnCompleted");
     expect(events.text).toBe("w0 w1 w2 w3. W4. W5 w6 w7 w8 w9. W10 w11 w12 w13");
     for (const { segment } of events.of("final")) expect(segment.text).not.toContain(". ");
+  });
+
+  test("writes final words as the account always writes them, also in the text of the turn, and recognizes on without", async () => {
+    const by = { actor: "operator", now: server.time };
+    for (const [source, target] of [
+      ["w0", "Zero"],
+      ["w2 w3", "Kubernetes"],
+    ] as const) {
+      addReplacement(server.store, server.account(), { source, target, matchesCase: false }, by);
+    }
+    server.engine.sentenceEnds = [1];
+    const { session, events } = server.open();
+    session.write(sound([2000, 16], [0, 1]));
+    await events.received("turnCompleted");
+    const text = words(0, 16).replace("w0 w1 w2 w3", "Zero w1. Kubernetes");
+    expect(events.of("turnCompleted")[0]?.text).toBe(text);
+    expect(events.text).toBe(text);
+    const found = events.of("final").flatMap(({ segment }) => segment.words);
+    expect(found.map((word) => word.text).join("")).toBe(` ${text}`);
+    const written = found.find((word) => word.text === " Kubernetes");
+    expect(written).toMatchObject({ startSeconds: 1.05, endSeconds: 1.95, probability: 1 });
+    const known = server.engine.of("transcribeLive").flatMap((pass) => pass.known ?? []);
+    expect(known.map((word) => word.text)).not.toContain(" Kubernetes");
+    expect(known.length).toBeGreaterThan(0);
+    await session.end();
+    const stored = liveTextOf(server.store, server.queued[0] ?? "");
+    expect(stored?.segments.map((segment) => segment.text).join(" ")).toBe(text);
   });
 
   test("cuts a turn that gets too long, and loses no word", async () => {

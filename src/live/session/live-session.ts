@@ -42,6 +42,7 @@ export interface OpenSessionOptions
   /** Null for a session that is not kept. */
   readonly rows: ConstructorParameters<typeof SessionText>[0]["rows"];
   readonly nextNumber: number;
+  readonly respell: ConstructorParameters<typeof SessionText>[0]["respell"];
   /** Names of speakers, by their labels. */
   readonly names: ReadonlyMap<string, string>;
   /** Returns names and terms to expect, with the account's. */
