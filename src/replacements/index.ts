@@ -11,4 +11,4 @@ export {
   ReplacementError,
   removeReplacement,
 } from "./replacements.ts";
-export { respellSegments } from "./respell-segments.ts";
+export { respellSegment, respellSegments } from "./respell-segments.ts";

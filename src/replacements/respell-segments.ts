@@ -27,9 +27,22 @@ export async function respellSegments(
       await yieldToEventLoop();
       signal.throwIfAborted();
     }
-    const places = matcher.placesIn(segment.text);
-    const written = places.length === 0 ? null : respelling.respellSegment(segment, places);
+    const written = respell(segment, matcher);
     if (written !== null) respelled.push(written);
   }
   return respelled;
+}
+
+/** Returns a single segment if an account's replacements of this moment change it, else null. */
+export function respellSegment(
+  store: Store,
+  accountId: string,
+  segment: PackedSegment,
+): respelling.RespelledSegment | null {
+  return respell(segment, new Matcher(listReplacements(store, accountId)));
+}
+
+function respell(segment: PackedSegment, matcher: Matcher): respelling.RespelledSegment | null {
+  const places = matcher.placesIn(segment.text);
+  return places.length === 0 ? null : respelling.respellSegment(segment, places);
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { LiveError, type LiveEvent } from "../../src/live/index.ts";
+import { LiveError, type LiveEvent, liveTextOf } from "../../src/live/index.ts";
+import { addReplacement } from "../../src/replacements/index.ts";
 import { automatic, LiveServer, manual } from "./live-server.ts";
 import { sound, words } from "./scripted-engine.ts";
 
@@ -19,6 +20,13 @@ const refusal = (call: () => unknown) => {
   }
   return null;
 };
+/** Waits until the sound so far causes no further operation. */
+async function settled({ engine }: LiveServer): Promise<void> {
+  for (let before = -1; before < engine.calls.length; ) {
+    before = engine.calls.length;
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 /** Returns the types of events, without those of words. */
 const kinds = (events: readonly LiveEvent[]) =>
   events.map(({ type }) => type).filter((type) => !["partial", "final", "speakers"].includes(type));
@@ -76,6 +84,36 @@ describe("a session whose turns end by silence", () => {
     }
   });
 
+  test("has passes that begin with the words of the turn before, without words twice", async () => {
+    const { session, events } = server.open();
+    session.write(sound([2000, 2], [0, 1]));
+    await events.received("turnCompleted");
+    session.write(sound([2000, 2], [0, 3], [2000, 2], [0, 1]));
+    await events.received("turnCompleted", 3);
+    const texts = events.of("turnCompleted").map(({ text }) => text);
+    expect(texts).toEqual([words(0, 2), words(3, 5), words(8, 10)]);
+    const passes = server.engine.of("transcribeLive");
+    const knownIn = (from: number, to: number) =>
+      passes.filter(({ span }) => span.endSeconds > from && span.endSeconds <= to).map(({ known = [] }) => known);
+    expect(knownIn(3.5, 6).every((known) => known[0]?.text === " w0")).toBe(true);
+    // After a long pause, they begin with the turn.
+    expect(knownIn(8.5, 11)[0]).toEqual([]);
+  });
+
+  test("has no pass over sound that was cleared", async () => {
+    const { session, events } = server.open();
+    session.write(sound([2000, 2], [0, 0.8]));
+    await events.received("turnCompleted");
+    session.write(sound([4000, 0.5]));
+    await events.received("speechStarted", 2);
+    session.clear();
+    session.write(sound([2000, 1.7], [0, 1]));
+    await events.received("turnCompleted", 2);
+    const later = server.engine.of("transcribeLive").filter(({ span }) => span.endSeconds > 3.5);
+    expect(later.length).toBeGreaterThan(0);
+    for (const { span } of later) expect(span.startSeconds).toBeGreaterThanOrEqual(3.2);
+  });
+
   test("loses no sentence that a pass omits after another one, and ends a segment with each", async () => {
     server.engine.sentenceEnds = [3, 4, 9];
     server.engine.omitsNextSentence = true;
@@ -84,6 +122,33 @@ describe("a session whose turns end by silence", () => {
     await events.received("turnCompleted");
     expect(events.text).toBe("w0 w1 w2 w3. W4. W5 w6 w7 w8 w9. W10 w11 w12 w13");
     for (const { segment } of events.of("final")) expect(segment.text).not.toContain(". ");
+  });
+
+  test("writes final words as the account always writes them, also in the text of the turn, and recognizes on without", async () => {
+    const by = { actor: "operator", now: server.time };
+    for (const [source, target] of [
+      ["w0", "Zero"],
+      ["w2 w3", "Kubernetes"],
+    ] as const) {
+      addReplacement(server.store, server.account(), { source, target, matchesCase: false }, by);
+    }
+    server.engine.sentenceEnds = [1];
+    const { session, events } = server.open();
+    session.write(sound([2000, 16], [0, 1]));
+    await events.received("turnCompleted");
+    const text = words(0, 16).replace("w0 w1 w2 w3", "Zero w1. Kubernetes");
+    expect(events.of("turnCompleted")[0]?.text).toBe(text);
+    expect(events.text).toBe(text);
+    const found = events.of("final").flatMap(({ segment }) => segment.words);
+    expect(found.map((word) => word.text).join("")).toBe(` ${text}`);
+    const written = found.find((word) => word.text === " Kubernetes");
+    expect(written).toMatchObject({ startSeconds: 1.05, endSeconds: 1.95, probability: 1 });
+    const known = server.engine.of("transcribeLive").flatMap((pass) => pass.known ?? []);
+    expect(known.map((word) => word.text)).not.toContain(" Kubernetes");
+    expect(known.length).toBeGreaterThan(0);
+    await session.end();
+    const stored = liveTextOf(server.store, server.queued[0] ?? "");
+    expect(stored?.segments.map((segment) => segment.text).join(" ")).toBe(text);
   });
 
   test("cuts a turn that gets too long, and loses no word", async () => {
@@ -280,6 +345,67 @@ describe("the language of a session", () => {
     expect(detections()).toBeLessThan(first + 3);
     expect(events.of("turnCompleted").map(({ language }) => language)).toContain("de");
     expect(events.text).toBe(Array.from({ length: 12 }, (_, turn) => words(5 * turn, 5 * turn + 4)).join(" "));
+  });
+});
+
+describe("the words of a first turn whose language is not sure", () => {
+  beforeEach(() => {
+    server.engine.shortLanguages.seconds = 2;
+  });
+
+  test("wait for more speech, which decides the language of both", async () => {
+    const { session, events } = server.open({ language: null });
+    session.write(sound([2000, 1], [0, 1]));
+    await events.received("committed");
+    await events.received("partial");
+    expect(events.of("partial").at(-1)?.text).toBe(words(0, 1));
+    expect(events.of("final")).toEqual([]);
+    session.write(sound([2000, 2], [0, 1]));
+    await events.received("turnCompleted", 2);
+    expect(events.of("turnCompleted").map(({ text, language }) => [text, language])).toEqual([
+      [words(0, 1), "en"],
+      [words(2, 4), "en"],
+    ]);
+    const languages = server.engine.of("transcribeLive").map(({ language }) => language);
+    expect(languages.indexOf("en")).toBeGreaterThan(0);
+    expect(languages.lastIndexOf("de")).toBeLessThan(languages.indexOf("en"));
+  });
+
+  test("are final after two seconds without more speech, in the most probable language", async () => {
+    const { session, events } = server.open({ language: null });
+    // A pass in the pause has all of its words before the turn is over.
+    session.write(sound([2000, 1], [0, 0.3]));
+    await events.received("partial");
+    session.write(sound([0, 1]));
+    await events.received("committed");
+    await settled(server);
+    expect(events.of("final")).toEqual([]);
+    session.write(sound([0, 1.5]));
+    await events.received("turnCompleted");
+    expect(events.of("turnCompleted")[0]).toMatchObject({ text: words(0, 1), language: "de" });
+    expect(events.text).toBe(words(0, 1));
+  });
+
+  test("do not wait when the session ends, or when no sound arrives any more", async () => {
+    const { session, events } = server.open({ language: null });
+    session.write(sound([2000, 1], [0, 1]));
+    await session.end();
+    expect(events.text).toBe(words(0, 1));
+    const paused = server.open({ language: null });
+    paused.session.write(sound([2000, 1], [0, 1]));
+    await paused.events.received("partial");
+    expect(paused.events.of("turnCompleted")).toEqual([]);
+    server.advance(4);
+    await paused.events.received("turnCompleted");
+    expect(paused.events.text).toBe(words(0, 1));
+  });
+
+  test("do not wait where the client ends turns", async () => {
+    const { session, events } = server.open({ language: null, turns: null });
+    session.write(sound([0, 0.2], [2000, 1], [0, 0.2]));
+    session.commit();
+    await events.received("turnCompleted");
+    expect(events.text).not.toBe("");
   });
 });
 

@@ -1,4 +1,5 @@
 import { getAccount } from "../../accounts/index.ts";
+import { respellSegment } from "../../replacements/index.ts";
 import { joinTerms } from "../../text/index.ts";
 import type { LiveEnd, LiveOptions } from "../contract.ts";
 import { checkOptions } from "../options.ts";
@@ -37,6 +38,7 @@ export function startSession(services: LiveServices, rows: LiveRows, started: St
     path,
     sound: new SessionSound(options.format, file),
     rows: options.keep ? rows : null,
+    respell: (segment) => respellSegment(store, accountId, segment),
     vocabulary: (prompt) => joinTerms([getAccount(store, accountId)?.vocabulary ?? "", prompt ?? ""]),
     check: (changed) => checkOptions(changed, languagesOf(services)),
     maxSeconds: () => limits().recording_seconds,

@@ -42,6 +42,7 @@ export interface OpenSessionOptions
   /** Null for a session that is not kept. */
   readonly rows: ConstructorParameters<typeof SessionText>[0]["rows"];
   readonly nextNumber: number;
+  readonly respell: ConstructorParameters<typeof SessionText>[0]["respell"];
   /** Names of speakers, by their labels. */
   readonly names: ReadonlyMap<string, string>;
   /** Returns names and terms to expect, with the account's. */
@@ -206,7 +207,7 @@ export class OpenSession implements LiveSession {
     const now = this.#options.clock();
     if (this.#detachedAt !== null) return now - this.#detachedAt >= limits.absentMilliseconds ? "disconnected" : null;
     const soundless = now - this.#soundAt;
-    if (soundless >= SOUNDLESS_MILLISECONDS && this.#work.isSpeaking && this.#current.turns !== null)
+    if (soundless >= SOUNDLESS_MILLISECONDS && this.#work.awaitsSound && this.#current.turns !== null)
       this.#work.endSound();
     return soundless >= limits.idleMilliseconds ? "idle" : null;
   }

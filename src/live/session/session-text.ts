@@ -1,7 +1,8 @@
+import type { PackedSegment } from "../../segments/index.ts";
 import { boundaryBetween } from "../../text/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../timeline/index.ts";
 import type { LiveEvent, LiveSegment } from "../contract.ts";
-import { type LiveRows, speakerLabel } from "../store/index.ts";
+import { type LiveRows, packed, parseWords, speakerLabel } from "../store/index.ts";
 import type { Turn } from "./turn.ts";
 
 /** Segments of a session that is not kept which a client can receive again after it was away. */
@@ -16,6 +17,8 @@ export interface SessionTextOptions {
   readonly emit: (event: LiveEvent) => void;
   /** Number of the next segment. */
   readonly nextNumber: number;
+  /** Returns a segment's text and words as the account always writes them; null if nothing changes. */
+  readonly respell: (segment: PackedSegment) => Pick<PackedSegment, "text" | "words"> | null;
 }
 
 /** The final words of a session: reports and stores them as segments. */
@@ -39,20 +42,32 @@ export class SessionText {
     const { id, rows, emit } = this.#options;
     const text = words.map((word) => word.text).join("");
     if (text.trim() === "") return null;
-    turn.text += text;
     const startSeconds = words[0]?.startSeconds ?? 0;
-    const segment: LiveSegment = {
+    const segment = this.#respelled({
       number: this.#nextNumber++,
       startSeconds,
       endSeconds: Math.max(startSeconds + MIN_SECONDS, ...words.map((word) => word.endSeconds)),
       text: text.trim(),
       words,
       speaker: null,
-    };
+    });
+    turn.text += segment.words.map((word) => word.text).join("");
     if (rows === null) this.#remember(segment);
     else rows.addSegment(id, turn.id, segment);
     emit({ type: "final", turn: turn.id, segment });
     return segment;
+  }
+
+  /** Returns a segment with the account's replacements. */
+  #respelled(segment: LiveSegment): LiveSegment {
+    const respelled = this.#options.respell(packed(segment));
+    if (respelled === null) return segment;
+    const words = parseWords(respelled.words);
+    // The first word keeps the space that divides it from the segment before, or has none as before.
+    const [space = ""] = segment.words[0]?.text.match(/^\s*/) ?? [];
+    const [first, ...others] = words;
+    const begun = first === undefined ? [] : [{ ...first, text: space + first.text.trimStart() }];
+    return { ...segment, text: respelled.text, words: [...begun, ...others] };
   }
 
   /** Reports words of a turn that may still change. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { tables } from "../../database/index.ts";
-import { packSegment } from "../../segments/index.ts";
+import { type PackedSegment, packSegment } from "../../segments/index.ts";
 import type { EngineWord } from "../../timeline/index.ts";
 import type { LiveSegment } from "../contract.ts";
 
@@ -23,7 +23,7 @@ const wordsSchema = Type.Array(
 /** Returns the row of a segment. */
 export function toRow(sessionId: string, turn: string, segment: LiveSegment): Row {
   const { number, startSeconds, endSeconds, text, speaker } = segment;
-  const { words } = packSegment({ ...segment, index: number, speaker: 0 });
+  const { words } = packed(segment);
   return {
     sessionId,
     number,
@@ -57,6 +57,11 @@ export function toSegment({
   };
 }
 
+/** Returns a segment in the form that a transcript's segments have. */
+export function packed(segment: LiveSegment): PackedSegment {
+  return packSegment({ ...segment, index: segment.number, speaker: 0 });
+}
+
 /** Returns the label of a speaker in live sessions. */
 export function speakerLabel(number: number): string {
   return `S${number}`;
@@ -67,7 +72,8 @@ export function speakerNumber(label: string): number | null {
   return /^S[1-9]\d{0,2}$/.test(label) ? Number(label.slice(1)) : null;
 }
 
-function parseWords(json: string): EngineWord[] {
+/** Parses words in the stored form. */
+export function parseWords(json: string): EngineWord[] {
   const words: unknown = JSON.parse(json);
   if (!Value.Check(wordsSchema, words)) return [];
   return words.map(([text, start, end, probability, isCalibrated]) => ({

@@ -79,7 +79,7 @@ export async function playSimulated(
       languagesOf: () => [{ code: language, modelCode: language, name: language }],
       knownEncoderOf: async () => encoder,
     },
-    text: new SessionText({ id: "simulated", rows: null, emit, nextNumber: 0 }),
+    text: new SessionText({ id: "simulated", rows: null, emit, nextNumber: 0, respell: () => null }),
     vocabulary: () => "",
     newId: () => String(turns++),
     clock: () => 1000 * time.seconds,
