@@ -13,7 +13,7 @@ import {
   StillServesError,
   storeServing,
 } from "../standby/index.ts";
-import { type DataDirectory, InactiveDirectoryError, replacedText, writeReplacedMarker } from "../storage/index.ts";
+import { type DataDirectory, InactiveDirectoryError, noteReplaced } from "../storage/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
 import { StartError } from "./start-error.ts";
@@ -70,7 +70,9 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
     clock: leaseClock,
     log,
   });
-  const replacedBy = (by: LeaseRecord) => noteReplaced(dataDirectory, by, lease.epoch);
+  // Equal epochs: the other server has a copy of this directory, or the directory itself, by no promotion.
+  const replacedBy = ({ epoch, host, at }: LeaseRecord) =>
+    noteReplaced(dataDirectory, { epoch, host, at }, epoch > lease.epoch);
   try {
     await lease.acquire({ persists: true });
     const fence = await register.identify();
@@ -94,14 +96,6 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
     replaced: lease.replaced.then(replacedBy),
     [Symbol.asyncDispose]: () => lease.release(),
   };
-}
-
-/** Marks the data directory of a server that a promotion replaced, so that it never serves again. @returns the reason */
-function noteReplaced(directory: DataDirectory, { epoch, host, at }: LeaseRecord, own: number): string {
-  const marker = { epoch, host, at };
-  // Equal epochs: the other server has a copy of this directory, or the directory itself, by no promotion.
-  if (epoch > own) writeReplacedMarker(directory, marker);
-  return replacedText(directory.root, marker);
 }
 
 /**

@@ -83,6 +83,7 @@ export async function startTranscribeServer(
       certificateEndsAt: () => (data.certificate === null ? null : data.certificate.endsAt / 1000),
       stalled: () => queue.stalled(),
       fleet: () => engine.fleet?.status() ?? null,
+      lease: () => data.lease.status(),
       folders: () => folders.overview(),
       live: () => live.status(),
       webhooks: () => webhooks.status(),

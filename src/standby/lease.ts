@@ -52,14 +52,14 @@ export interface LeaseOptions {
 
 /** Renewals within a lease: one or two may fail. */
 const RENEWALS = 4;
-/** Added to the lease of another machine, whose clock runs at a slightly different rate. */
-const MARGIN_MILLISECONDS = 1000;
+/** Part of a lease that is added to it for another machine, whose clock runs at a slightly different rate. */
+const MARGIN = 0.1;
 const STEP_MILLISECONDS = 250;
 const RELEASE_MILLISECONDS = 3000;
 
 /** Returns how long the lease of another server may be valid after its last write was seen. */
 function waitFor(milliseconds: number, record: LeaseRecord | null): number {
-  return Math.max(milliseconds, record?.milliseconds ?? 0) + MARGIN_MILLISECONDS;
+  return Math.max(milliseconds, record?.milliseconds ?? 0) * (1 + MARGIN);
 }
 
 /** Watches the lease of another server, which has run out when it has not changed for long enough by this machine's clock. */

@@ -6,9 +6,8 @@ import {
   InactiveDirectoryError,
   readReplacedMarker,
   readStandbyMarker,
-  removeReplacedMarker,
-  removeStandbyMarker,
-  replacedText,
+  removeMarkers,
+  requireActive,
 } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { checkTables } from "./check-tables.ts";
@@ -76,8 +75,7 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
   const epoch = fence === null ? known.epoch + 1 : await fence.raise(known);
   storeServing(store, { epoch });
   onStep("stored");
-  removeReplacedMarker(directory);
-  removeStandbyMarker(directory);
+  removeMarkers(directory);
   onStep("activated");
   return { epoch, ...followed, unchecked };
 }
@@ -85,8 +83,7 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
 /** Returns what a data directory's standby followed; null if it is a server's. @throws {ExpectedError} if it can't take over */
 function followedBy({ directory, force }: PromotionOptions): Pick<Promotion, "from" | "appliedAt"> | null {
   const replaced = markerIn(force, () => readReplacedMarker(directory));
-  if (replaced !== null && replaced !== "damaged" && !force)
-    throw new InactiveDirectoryError(replacedText(directory.root, replaced));
+  if (replaced !== null && !force) requireActive(directory);
   const standby = markerIn(force, () => readStandbyMarker(directory));
   if (standby === null && replaced === null) return null;
   if (standby === null || standby === "damaged") return { from: null, appliedAt: null };
