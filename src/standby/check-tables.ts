@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { codeOf, messageOf } from "../text/index.ts";
 
 /**
  * Checks the tables of a database for damage, one after the other, until the time is over. SQLite's check of a table can't
@@ -23,8 +24,13 @@ export function checkTables(
       continue;
     }
     const check = `PRAGMA quick_check("${name.replaceAll('"', '""')}")`;
-    const rows = database.query<{ quick_check: string }, []>(check).all();
-    faults.push(...rows.map((row) => row.quick_check).filter((text) => text !== "ok"));
+    try {
+      const rows = database.query<{ quick_check: string }, []>(check).all();
+      faults.push(...rows.map((row) => row.quick_check).filter((text) => text !== "ok"));
+    } catch (error) {
+      if (codeOf(error) !== "SQLITE_CORRUPT") throw error;
+      faults.push(`${name}: ${messageOf(error)}`);
+    }
   }
   return { faults, unchecked };
 }
