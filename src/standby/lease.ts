@@ -150,15 +150,15 @@ export class ServingLease {
     return this.remaining > 0;
   }
 
-  /** Returns why this server may not serve, in plain words; null if it may. */
+  /** Returns why this server may not serve, in plain words; null if it may. The log has the cause, which clients need not know. */
   trouble(): string | null {
-    if (this.isHeld) return null;
-    return `the lease is not held, so another server may have taken over${this.#trouble === null ? "" : `: ${this.#trouble}`}`;
+    return this.isHeld ? null : "it can't renew its lease, so another server may have taken over";
   }
 
   /** @throws {MachineError} if this server may not serve, and so may not write */
   check(): void {
-    if (!this.isHeld) throw new MachineError("NO_LEASE", this.trouble() ?? "the lease is not held");
+    const trouble = this.trouble();
+    if (trouble !== null) throw new MachineError("NO_LEASE", trouble);
   }
 
   /**
