@@ -54,7 +54,8 @@ export interface LeaseOptions {
 const RENEWALS = 4;
 /** Part of a lease that is added to it for another machine, whose clock runs at a slightly different rate. */
 const MARGIN = 0.1;
-const STEP_MILLISECONDS = 250;
+/** Attempts within a lease while it is not held, and checks whether it has lapsed: 250 ms apart with a lease of 12 s. */
+const STEPS = 48;
 const RELEASE_MILLISECONDS = 3000;
 
 /** Returns how long the lease of another server may be valid after its last write was seen. */
@@ -102,7 +103,7 @@ export async function untilExpired(
     const { record, version } = await register.read();
     if (record === null || record.owner === owner || record.state === "released") return null;
     if (watch.hasExpired(record, version, begun)) return version;
-    await Bun.sleep(STEP_MILLISECONDS);
+    await Bun.sleep(milliseconds / STEPS);
   }
 }
 
@@ -181,7 +182,7 @@ export class ServingLease {
       const waits = this.#trouble ?? "the lease of another server may still be valid";
       if (waits !== reported) log.warn({ event: "standby.lease_awaited", reason: waits });
       reported = waits;
-      await this.#sleep(STEP_MILLISECONDS);
+      await this.#sleep(this.#options.milliseconds / STEPS);
     }
     log.info({ event: "standby.lease_held", epoch: this.#epoch });
   }
@@ -198,7 +199,7 @@ export class ServingLease {
 
   /** Renews the lease until it is released, or another server has taken over. */
   keep(): void {
-    const { log } = this.#options;
+    const { log, milliseconds } = this.#options;
     let wasHeld = this.isHeld;
     const notice = () => {
       const { isHeld } = this;
@@ -208,7 +209,7 @@ export class ServingLease {
       else log.error({ event: "standby.lease_lapsed", trouble: this.#trouble });
       for (const listener of this.#listeners) listener(isHeld);
     };
-    const timer = setInterval(notice, STEP_MILLISECONDS);
+    const timer = setInterval(notice, milliseconds / STEPS);
     this.#running = this.#renewUntilStopped(notice)
       .catch((error: unknown) => {
         if (!(error instanceof ReplacedError)) throw error;
@@ -250,7 +251,7 @@ export class ServingLease {
         this.#trouble = trouble;
       }
       notice();
-      await this.#sleep(this.isHeld && this.#trouble === null ? milliseconds / RENEWALS : STEP_MILLISECONDS);
+      await this.#sleep(milliseconds / (this.isHeld && this.#trouble === null ? RENEWALS : STEPS));
     }
   }
 
