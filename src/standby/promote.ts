@@ -8,6 +8,7 @@ import {
   readStandbyMarker,
   removeMarkers,
   requireActive,
+  writeStandbyMarker,
 } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { checkTables } from "./check-tables.ts";
@@ -67,6 +68,7 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
   onStep("fenced");
   stack.defer(await endStandby(directory));
   onStep("ended");
+  noteOpened(directory);
   const unchecked = check(directory, () => begun + CHECK_UNTIL_MILLISECONDS - clock.monotonic());
   onStep("checked");
   const store = openDatabase(directory.databasePath);
@@ -78,6 +80,12 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
   removeMarkers(directory);
   onStep("activated");
   return { epoch, ...followed, unchecked };
+}
+
+/** Notes in the marker that SQLite opens the copy, so that no standby continues it. */
+function noteOpened(directory: DataDirectory): void {
+  const marker = markerIn(true, () => readStandbyMarker(directory));
+  if (marker !== null && marker !== "damaged") writeStandbyMarker(directory, { ...marker, promoting: true });
 }
 
 /** Returns what a data directory's standby followed; null if it is a server's. @throws {ExpectedError} if it can't take over */

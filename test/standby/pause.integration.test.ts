@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { samplePath } from "../../harness/checkout.ts";
 import { openDatabase } from "../../src/database/index.ts";
+import { TestSocket } from "../support/test-socket.ts";
 import { exitCodeOf, FencedPair } from "./fenced-pair.ts";
 
 setDefaultTimeout(60_000);
@@ -16,15 +17,21 @@ const recordingsIn = (directory: string) => {
 };
 
 test.concurrent("a server that can't renew its lease pauses: it answers probes alone, and continues when it can", async () => {
-  await using pair = FencedPair.byFolder();
+  await using pair = FencedPair.byFolder({ TRANSCRIBE_LIVE_SESSIONS: "1" });
   const { first, folder } = pair;
   await first.start(false);
   const client = first.client("acme");
   const created = await client.create(samplePath("sample.wav"));
+  const headers = { authorization: `Bearer ${client.key}` };
+  const live = () => TestSocket.open(`${client.baseUrl.replace("http", "ws")}/live?language=en`, { headers });
+  using socket = await live();
   const ask = (path: string) => fetch(first.origin + path);
   renameSync(folder, `${folder}-away`);
   await first.until(() => first.log.some(({ event }) => event === "standby.lease_lapsed"));
   const before = recordingsIn(first.dataDirectory);
+  // A connection that was open is closed, and no new one is accepted.
+  await socket.closed;
+  await expect(live()).rejects.toThrow();
   const [get, create, console, ready, alive, metrics] = await Promise.all([
     client.fetch(`/transcriptions/${created.id}`),
     client.send(samplePath("sample.wav")),
