@@ -410,6 +410,22 @@ const fleet = group("Several machines that process recordings together; see docs
   }),
 });
 
+const standby = group("A second machine that can take over; see docs/standby.md.", {
+  fence: text(
+    "What keeps two servers from serving at the same time: `broker` for the fleet's broker, or the path of a folder on storage that both machines reach. The server then serves only while it can renew its lease there. Empty: nothing, which is right for a server without a standby.",
+    {
+      needsRestart: true,
+      pattern: "^(broker|/.*)?$",
+      form: "broker, the absolute path of a folder, or empty",
+    },
+  ),
+  lease_seconds: duration(
+    "seconds",
+    "Seconds for which a lease is valid. A server renews it four times in this time, and pauses when it can't. A takeover waits about as long for a server that was lost. Set the same on both machines.",
+    { default: 12, range: [2, 20], needsRestart: true },
+  ),
+});
+
 const audit = group("The audit log and its copy on another machine, see docs/audit.md.", {
   syslog: text(
     "Receiver of the audit log by syslog over TLS (RFC 5425), e.g. logs.example.org:6514. At first it gets all entries, the oldest first. Empty: off.",
@@ -462,6 +478,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   engine,
   models,
   fleet,
+  standby,
   compat,
   live,
   metrics,

@@ -9,6 +9,8 @@ interface ReadinessParts {
   readonly health: Pick<HealthCheck, "known" | "trouble">;
   /** Returns a warning if memory is short; null otherwise. */
   readonly memoryWarning: () => string | null;
+  /** Returns why the server may not serve now; null if it may. */
+  readonly leaseTrouble: () => string | null;
   /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
   readonly fleetProblem: () => string | null;
 }
@@ -48,8 +50,10 @@ export class ServerReadiness {
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    const { diskSpace, queue, fleetProblem } = this.#parts;
-    return diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker();
+    const { diskSpace, queue, fleetProblem, leaseTrouble } = this.#parts;
+    return (
+      leaseTrouble() ?? diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker()
+    );
   }
 }
 

@@ -62,7 +62,10 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
     /** Number of recordings that an earlier server had not finished. */
     recovered,
     fleetProblem,
-    readiness: new ServerReadiness({ diskSpace, queue, health, fleetProblem, memoryWarning }),
+    readiness: new ServerReadiness({
+      ...{ diskSpace, queue, health, fleetProblem, memoryWarning },
+      leaseTrouble: () => data.lease.trouble(),
+    }),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -6,3 +6,14 @@ export { BucketSettingsError, probeBucket } from "./bucket-options.ts";
 export { DataDirectory, DataDirectoryInUseError, DataPaths } from "./data-directory.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { isRecordingId, type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
+export {
+  InactiveDirectoryError,
+  isStandby,
+  noteReplaced,
+  readReplacedMarker,
+  readStandbyMarker,
+  removeMarkers,
+  requireActive,
+  type StandbyMarker,
+  writeStandbyMarker,
+} from "./standby-marker.ts";

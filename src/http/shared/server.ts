@@ -3,7 +3,7 @@ import type { Networks } from "../../addresses/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
 import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
@@ -14,6 +14,8 @@ import type { Surfaces } from "./surface.ts";
 
 interface ServerOptions {
   readonly surfaces: Surfaces;
+  /** Returns why nothing but probes may be answered now, as text for people; null if everything may. */
+  readonly pause: () => string | null;
   readonly host: string;
   readonly port: number;
   readonly proxies: () => Networks;
@@ -41,6 +43,8 @@ interface HttpServer {
    * their next request are closed, as may happen to idle connections at any time.
    */
   useCredentials(credentials: Credentials): void;
+  /** Closes all connections, with the answers that are being sent on them, and continues to listen. */
+  cut(): void;
   /** Stops accepting connections and waits until the requests in progress are answered, or cuts them. */
   stop(cut?: boolean): Promise<void>;
 }
@@ -57,16 +61,23 @@ export function startServer(serverOptions: ServerOptions): HttpServer {
   const options: ListenOptions = { ...serverOptions, held: new HeldAnswers(serverOptions) };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
+  let { credentials } = options;
   const stopping = new Set<Server<SocketData>>();
+  /** Lets a new server take over the port. */
+  const renew = (cut: boolean) => {
+    const before = current;
+    stopping.add(before);
+    void before.stop(cut).then(() => stopping.delete(before));
+    current = listen(options, port, credentials);
+  };
   return {
     port,
-    useCredentials(credentials) {
-      // Bun's reload() does not change a server's certificate, so a new server takes over the port.
-      const before = current;
-      stopping.add(before);
-      void before.stop().then(() => stopping.delete(before));
-      current = listen(options, port, credentials);
+    useCredentials(next) {
+      credentials = next;
+      // Bun's reload() does not change a server's certificate.
+      renew(false);
     },
+    cut: () => renew(true),
     async stop(cut = false) {
       await Promise.all([current, ...stopping].map((server) => server.stop(cut)));
     },
@@ -113,8 +124,10 @@ async function respond(
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const path = url?.pathname ?? "";
-  const refusal = refusalOf(request, url, segments, options);
   const { surfaces } = options;
+  const pauseOf = () => (mayPause(path) ? options.pause() : null);
+  const before = pauseOf();
+  const refusal = before === null ? refusalOf(request, url, segments, options) : paused(before);
   const refuse = (error: ApiError) => {
     context.refusal = error.code;
     return surfaces.of(path).toAnswer(error);
@@ -122,6 +135,12 @@ async function respond(
   let response = refusal === null ? await answer(surfaces, routable, path) : refuse(refusal);
   const heldRefusal = request.method === "HEAD" ? null : held.refusalOf(request);
   if (heldRefusal !== null) response = refuse(heldRefusal);
+  // The server may have been stopped while it prepared the answer, e.g. by the pause of a virtual machine.
+  const after = pauseOf();
+  if (before === null && after !== null) {
+    void response.body?.cancel();
+    response = refuse(paused(after));
+  }
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
@@ -140,6 +159,13 @@ async function respond(
   server.timeout(request, IDLE_SECONDS);
   return response;
 }
+
+/** Paths that are answered while the server is paused, because they are about the server and not about its data. */
+const UNPAUSED: readonly string[] = ["/healthz", "/readyz", "/metrics"];
+const mayPause = (path: string) => !UNPAUSED.includes(path);
+
+const PAUSE_RETRY_SECONDS = 5;
+const paused = (reason: string) => unavailable(`This server may not answer now: ${reason}.`, PAUSE_RETRY_SECONDS);
 
 /**
  * Returns the connection of a request. Bun drops a request's address when its answer is finished, and applies a changed
