@@ -9,6 +9,7 @@ import { openWyoming } from "./open-wyoming.ts";
 import { startAuditForwarding } from "./start-audit-forwarding.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
+import { startStandby } from "./start-standby.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 
 /** The status of a running server. */
@@ -62,6 +63,7 @@ export async function startTranscribeServer(
   // Stages are closed in reverse order, both when the server stops and when it fails to start.
   await using stack = new AsyncDisposableStack();
   const data = stack.use(await openData(settings, log));
+  const standby = stack.use(await startStandby(data));
   const audioMoves = stack.use(moveAudio(data));
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine));

@@ -6,3 +6,16 @@ export { BucketSettingsError, probeBucket } from "./bucket-options.ts";
 export { DataDirectory, DataDirectoryInUseError, DataPaths } from "./data-directory.ts";
 export { DiskUsage } from "./disk-usage.ts";
 export { isRecordingId, type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
+export {
+  InactiveDirectoryError,
+  type ReplacedMarker,
+  readReplacedMarker,
+  readStandbyMarker,
+  removeReplacedMarker,
+  removeStandbyMarker,
+  replacedText,
+  requireActive,
+  type StandbyMarker,
+  writeReplacedMarker,
+  writeStandbyMarker,
+} from "./standby-marker.ts";
