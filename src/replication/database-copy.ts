@@ -9,15 +9,18 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
-  statSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { Value } from "@sinclair/typebox/value";
 import { readAt, syncDirectoryNow, writeAll } from "../files/index.ts";
+import type { DataPaths } from "../storage/index.ts";
 import { blockCount, digestOf } from "./database-sender.ts";
 import {
   checkFrames,
@@ -31,7 +34,7 @@ import {
   parseLogHeader,
   sizeAfter,
 } from "./log-format.ts";
-import { BLOCK_BYTES, PIECE_BYTES, ProtocolError } from "./messages.ts";
+import { BLOCK_BYTES, PIECE_BYTES, ProtocolError, positionSchema } from "./messages.ts";
 
 const fsync = promisify(fsyncWithCallback);
 
@@ -55,17 +58,23 @@ export class DatabaseCopy implements Disposable {
   readonly #logPath: string;
   /** Directory in which a new copy is assembled. */
   readonly #draft: string;
+  /** File with the end of a log that was emptied. */
+  readonly #endPath: string;
   #log: OpenLog | null = null;
   /** The database file of a new copy that is being received; its log is then in the same directory. */
   #snapshot: { readonly file: number; readonly bytes: number } | null = null;
   #isDirty = false;
+  /** End of the log that was emptied; null if there is a log, or nothing is known. */
+  #end: LogPosition | null = null;
 
-  /** @param incoming directory for a new copy, on the same file system */
-  constructor(databasePath: string, incoming: string) {
+  constructor({ databasePath, incoming, state }: Pick<DataPaths, "databasePath" | "incoming" | "state">) {
     this.#path = databasePath;
     this.#logPath = `${databasePath}-wal`;
     this.#draft = join(incoming, "standby");
-    if (existsSync(this.#path) && existsSync(this.#logPath)) this.#log = openLog(this.#logPath);
+    this.#endPath = join(state, "standby-log-end.json");
+    if (!existsSync(this.#path)) return;
+    if (existsSync(this.#logPath)) this.#log = openLog(this.#logPath);
+    if (this.#log === null) this.#end = readEnd(this.#endPath);
   }
 
   /** Whether a whole copy of the database is there. */
@@ -75,7 +84,7 @@ export class DatabaseCopy implements Disposable {
 
   /** Returns the end of the copy of the log; null if there is none, so that the copy cannot be continued. */
   get position(): LogPosition | null {
-    return this.#snapshot === null ? (this.#log?.position ?? null) : null;
+    return this.#snapshot === null ? (this.#log?.position ?? this.#end) : null;
   }
 
   /** Writes whatever was received to the disk. */
@@ -97,7 +106,8 @@ export class DatabaseCopy implements Disposable {
     if (bytes > MAX_DATABASE_BYTES || bytes % 512 !== 0) throw new ProtocolError(`no database has ${bytes} bytes`);
     this.#applyLog();
     this.#closeLog();
-    rmSync(this.#logPath, { force: true });
+    for (const path of [this.#logPath, this.#endPath]) rmSync(path, { force: true });
+    this.#end = null;
     mkdirSync(this.#draft, { recursive: true, mode: 0o700 });
     const path = join(this.#draft, "transcribe.db");
     rmSync(`${path}-wal`, { force: true });
@@ -157,9 +167,23 @@ export class DatabaseCopy implements Disposable {
     const path = this.#snapshot === null ? this.#logPath : join(this.#draft, "transcribe.db-wal");
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
     writeAll(file, bytes);
+    this.#end = null;
     if (this.#snapshot === null) syncDirectoryNow(dirname(path));
     this.#log = { file, header, pages: 0, position: { salt: header.salt, frames: 0, sum: header.sum } };
     this.#isDirty = true;
+  }
+
+  /** Copies the log to the database file and empties it, so that data which was deleted is gone here, too. */
+  emptyLog(): void {
+    const log = this.#log;
+    if (log === null || this.#snapshot !== null) return;
+    this.#applyLog();
+    // Written before the log is gone: from then on it is the only trace of the position.
+    writeEnd(this.#endPath, log.position);
+    ftruncateSync(log.file, 0);
+    fsyncSync(log.file);
+    this.#end = log.position;
+    this.#closeLog();
   }
 
   /** Appends frames. */
@@ -212,6 +236,21 @@ export class DatabaseCopy implements Disposable {
   }
 }
 
+function readEnd(path: string): LogPosition | null {
+  try {
+    const position: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return Value.Check(positionSchema, position) ? position : null;
+  } catch {
+    return null;
+  }
+}
+
+function writeEnd(path: string, position: LogPosition): void {
+  writeFileSync(`${path}.new`, JSON.stringify(position), { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+  syncDirectoryNow(dirname(path));
+}
+
 /** Opens a copy of a log and finds the end of its last whole transaction; null if it has no valid header. */
 function openLog(path: string): OpenLog | null {
   const file = openSync(path, "r+");
@@ -260,9 +299,4 @@ function writeAllAt(file: number, bytes: Uint8Array, position: number): void {
   for (let written = 0; written < bytes.byteLength; ) {
     written += writeSync(file, bytes, written, bytes.byteLength - written, position + written);
   }
-}
-
-/** Returns the size of a file; 0 if there is none. */
-export function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -46,7 +46,7 @@ export async function follow(stream: Duplex, options: FollowOptions): Promise<vo
   const channel = new Channel<StandbyMessage>(stream);
   const stop = () => channel.destroy();
   signal.addEventListener("abort", stop, { once: true });
-  using database = new DatabaseCopy(paths.databasePath, paths.incoming);
+  using database = new DatabaseCopy(paths);
   const files = new FileCopy(paths);
   const alive = setInterval(() => {
     if (performance.now() - channel.lastArrivalAt > SILENT_MILLISECONDS) channel.destroy();
@@ -135,6 +135,8 @@ async function obey(message: ServerMessage, { channel, database, files, options 
       return await files.end(message.lane, message.isComplete);
     case "remove":
       return await files.remove(message.path);
+    case "logEmptied":
+      return database.emptyLog();
     case "sync":
       await files.sync();
       database.sync();

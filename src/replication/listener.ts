@@ -4,7 +4,8 @@ import type { Logger } from "../telemetry/index.ts";
 import type { StandbyCredentials } from "./credentials.ts";
 
 /** Maximum number of connections, of which one at a time is a standby's. */
-const MAX_CONNECTIONS = 8;
+const MAX_CONNECTIONS = 64;
+const HANDSHAKE_MILLISECONDS = 10_000;
 
 export interface ListenOptions {
   /** Address to listen on, HOST:PORT. */
@@ -26,6 +27,7 @@ export async function listenForStandbys({ address, credentials, log, onStandby }
       requestCert: true,
       rejectUnauthorized: true,
       minVersion: "TLSv1.3",
+      handshakeTimeout: HANDSHAKE_MILLISECONDS,
     },
     (socket) => {
       socket.on("error", () => {});
@@ -36,7 +38,11 @@ export async function listenForStandbys({ address, credentials, log, onStandby }
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  server.on("tlsClientError", (error: Error) => log.warn({ event: "standby.refused", trouble: error.message }));
+  server.on("tlsClientError", (error: Error, socket: TLSSocket) => {
+    log.warn({ event: "standby.refused", trouble: error.message });
+    // Bun leaves it open.
+    socket.destroy();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => resolve());

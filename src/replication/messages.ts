@@ -36,7 +36,7 @@ const amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const path = Type.String({ maxLength: 400 });
 const lane = Type.Union([Type.Literal("urgent"), Type.Literal("bulk")]);
 
-const positionSchema = Type.Object({
+export const positionSchema = Type.Object({
   salt: Type.String({ pattern: "^[0-9a-f]{16}$" }),
   frames: word,
   sum: Type.Tuple([word, word]),
@@ -80,6 +80,8 @@ const fromServer = Type.Union([
   /** Its content is complete, or the file was changed meanwhile, so that it must be dropped. */
   Type.Object({ type: Type.Literal("fileEnd"), lane, isComplete: Type.Boolean() }),
   Type.Object({ type: Type.Literal("remove"), path }),
+  /** The server has copied its log to the database and emptied it, so no deleted data is left in it. */
+  Type.Object({ type: Type.Literal("logEmptied") }),
   Type.Object({ type: Type.Literal("sync"), number: amount }),
   Type.Object({
     type: Type.Literal("status"),

@@ -80,6 +80,8 @@ export class StandbySession {
   #behindBytes = 0;
   /** Waiters of the next message `sync`. */
   readonly #waiters: Waiter[] = [];
+  /** Waiters of the next restart of the log. */
+  readonly #emptiers: Waiter[] = [];
   readonly #allWaiters = new Set<Waiter>();
   #wake = Promise.withResolvers<void>();
   #isEnded = false;
@@ -198,9 +200,9 @@ export class StandbySession {
         this.#sendingSince = null;
         await this.#channel.send({ type: "sync", number });
       }
-      this.#restartLog();
+      await this.#restartLog();
       if (now() >= this.#nextStatus) await this.#sendStatus();
-      if (this.#waiters.length > 0 || (await this.#files.sendBulkPiece())) continue;
+      if (this.#waiters.length + this.#emptiers.length > 0 || (await this.#files.sendBulkPiece())) continue;
       const timer = new AbortController();
       await Promise.race([this.#wake.promise, sleep(LOOK_MILLISECONDS, undefined, { signal: timer.signal })]).catch(
         () => {},
@@ -209,22 +211,27 @@ export class StandbySession {
     }
   }
 
-  /** Empties the log when the standby has everything in it. */
-  #restartLog(): void {
+  /** Empties the log if the standby has everything in it: every few seconds, or when somebody waits for it. */
+  async #restartLog(): Promise<void> {
     const { hold, now } = this.#options;
-    const state = hold.state();
+    const { frames } = hold.state();
+    if (this.#emptiers.length === 0 && (frames === 0 || now() < this.#nextRestart)) return;
     const confirmed = this.#confirmed;
-    if (confirmed === null || !isSamePosition(confirmed, state)) return;
-    if (state.frames === 0 || now() < this.#nextRestart) return;
+    const isEmptied = confirmed !== null && hold.restart(confirmed);
+    for (const resolve of this.#emptiers.splice(0)) resolve(isEmptied);
+    if (!isEmptied) return;
     this.#nextRestart = now() + RESTART_MILLISECONDS;
-    hold.restart(confirmed);
+    await this.#channel.send({ type: "logEmptied" });
   }
 
-  /** Empties the log now, if the standby has everything in it. @returns whether it is empty */
-  emptyLog(): boolean {
-    const { hold } = this.#options;
-    const confirmed = this.#confirmed;
-    return confirmed !== null && hold.restart(confirmed);
+  /** Empties the log now, here and there. @returns false if the standby lacks something, or somebody reads the database */
+  async emptyLog(): Promise<boolean> {
+    if (this.#isEnded) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#emptiers.push(resolve);
+    this.#allWaiters.add(resolve);
+    this.#wake.resolve();
+    return await promise.finally(() => this.#allWaiters.delete(resolve));
   }
 
   async #sendStatus(): Promise<void> {

@@ -8,6 +8,7 @@ import { type SessionStatus, StandbySession } from "./session.ts";
 
 /** Time for which the log is held for a standby that is away, so that it needs no new copy of the database. */
 const ABSENT_MILLISECONDS = 10 * 60_000;
+const EMPTY_ATTEMPTS = 5;
 /** Interval at which the size of a held log is compared with its limit. */
 const LIMIT_MILLISECONDS = 1_000;
 
@@ -36,6 +37,7 @@ export class StandbySource {
   #absentSince: number;
   readonly #timer: NodeJS.Timeout;
   #isStopped = false;
+  #onStop = () => {};
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -99,7 +101,12 @@ export class StandbySource {
    */
   async emptyLog(): Promise<boolean> {
     const session = this.#session;
-    return session !== null && (await session.confirmation()) && session.emptyLog();
+    // Other writes may come between the confirmation and the restart.
+    for (let attempts = 0; session !== null && attempts < EMPTY_ATTEMPTS; attempts++) {
+      if (!(await session.confirmation())) return false;
+      if (await session.emptyLog()) return true;
+    }
+    return false;
   }
 
   /** Whether the log is held, so that nobody else can empty it. */
@@ -107,8 +114,14 @@ export class StandbySource {
     return this.#hold?.isHeld ?? false;
   }
 
+  /** Sets a function that the stop calls. */
+  onStop(callback: () => void): void {
+    this.#onStop = callback;
+  }
+
   stop(): void {
     this.#isStopped = true;
+    this.#onStop();
     clearInterval(this.#timer);
     this.#session?.end();
     this.#hold?.[Symbol.dispose]();

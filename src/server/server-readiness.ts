@@ -7,10 +7,12 @@ interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
-  /** Returns a warning if memory is short; null otherwise. */
-  readonly memoryWarning: () => string | null;
+  /** Returns why work will be slow, or is not safe on a second machine; null otherwise. */
+  readonly warning: () => string | null;
   /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
   readonly fleetProblem: () => string | null;
+  /** Returns why changes wait for a standby that is away; null if they do not. */
+  readonly standbyProblem: () => string | null;
 }
 
 /** The readiness of a server: whether it accepts work, and if not, why. */
@@ -41,15 +43,16 @@ export class ServerReadiness {
     return this.#before(() => this.#parts.health.trouble());
   }
 
-  /** Returns the reason why work will be slow although it is accepted; null if there is none. */
+  /** Returns a warning for people while work is accepted; null if there is none. */
   warning(): string | null {
-    return this.#parts.memoryWarning();
+    return this.#parts.warning();
   }
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    const { diskSpace, queue, fleetProblem } = this.#parts;
-    return diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker();
+    const { diskSpace, queue, fleetProblem, standbyProblem } = this.#parts;
+    const problem = diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? standbyProblem() ?? fleetProblem();
+    return problem ?? ofWorker();
   }
 }
 

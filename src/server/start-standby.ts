@@ -1,3 +1,4 @@
+import { followLog } from "../database/index.ts";
 import { programVersion } from "../program/index.ts";
 import { listenForStandbys, readCredentials, StandbySource, writeStatus } from "../replication/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -5,33 +6,32 @@ import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
 const STATUS_MILLISECONDS = 1_000;
+/** Maximum time that the answer to a change waits for the standby, with `standby.wait`. */
+const CONFIRMATION_MILLISECONDS = 10_000;
 /** Maximum time for the last changes to reach the standby when the server stops. */
 const LAST_CHANGES_MILLISECONDS = 5_000;
+/** Time after the start, and after the standby was lost, during which nobody is warned of its absence. */
+const ABSENCE_MILLISECONDS = 60_000;
 
-/** Lets a standby follow the server of the settings. */
-export async function startStandby({ settings, running, dataDirectory, log, now }: ServerData) {
-  const { listen } = settings.standby;
-  if (listen === "") return null;
-  const source = new StandbySource({
-    paths: dataDirectory,
-    maxLogBytes: () => running.values.standby.log_bytes,
-    log,
-    now,
-  });
-  const listener = await listenForStandbys({
-    address: listen,
-    credentials: readCredentials(settings.standby),
-    log,
-    onStandby: (socket, name) => void source.serve(socket, name),
-  }).catch((error: unknown) => {
-    source.stop();
-    throw new StartError(`standby.listen: ${messageOf(error)}`);
-  });
-  // A standby that followed before the start can continue if the log is still there.
-  source.hold();
-  log.info({ event: "standby.listening", address: listener.address });
+/** The server's standby, as its other parts see it. */
+export type ServerStandby = Awaited<ReturnType<typeof startStandby>>;
+
+/** Lets a standby follow the server, if the settings name an address for it. */
+export async function startStandby({ settings, running, dataDirectory, store, log, now }: ServerData) {
+  await using stack = new AsyncDisposableStack();
+  const source = settings.standby.listen === "" ? null : await listen({ settings, running, dataDirectory, log, now });
+  if (source !== null) {
+    stack.defer(() => source.stop());
+    stack.defer(
+      followLog(store, () => (source.isHolding ? within(CONFIRMATION_MILLISECONDS, source.emptyLog()) : null)),
+    );
+    // Whatever closes later writes nothing that a client learns of.
+    stack.defer(async () => void (await within(LAST_CHANGES_MILLISECONDS, source.confirmation())));
+  }
+  let followedAt = now();
   const status = () => {
-    const { standby, session } = source.status();
+    const { standby, session } = source?.status() ?? { standby: null, session: null };
+    if (session?.phase === "following") followedAt = now();
     return {
       role: "server" as const,
       pid: process.pid,
@@ -44,21 +44,69 @@ export async function startStandby({ settings, running, dataDirectory, log, now 
       delaySeconds: session === null ? null : session.delayMilliseconds / 1000,
     };
   };
-  const timer = setInterval(() => {
-    try {
-      writeStatus(dataDirectory, status());
-    } catch {
-      // A full disk has other signs.
-    }
-  }, STATUS_MILLISECONDS);
+  if (source !== null) {
+    const timer = setInterval(() => {
+      try {
+        writeStatus(dataDirectory, status());
+      } catch {
+        // A full disk has other signs.
+      }
+    }, STATUS_MILLISECONDS);
+    stack.defer(() => clearInterval(timer));
+  }
+  const isRequired = () => source !== null && running.values.standby.wait;
+  const started = stack.move();
   return {
-    source,
-    status,
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      listener.close();
-      await Promise.race([source.confirmation(), Bun.sleep(LAST_CHANGES_MILLISECONDS)]);
-      source.stop();
+    /** Returns the state of the standby; null if the settings have none. */
+    status: () => (source === null ? null : { ...status(), unfollowedSeconds: (now() - followedAt) / 1000 }),
+    /** Returns why no change is accepted, as text for people; null if changes are accepted. */
+    refusal() {
+      if (!isRequired() || source?.isFollowed === true) return null;
+      return "The standby is not connected or has no complete copy yet, and changes wait for it (standby.wait).";
     },
+    /** Returns why changes are not safe on a second machine, as text for people; null if they are. */
+    warning() {
+      if (source === null || source.isFollowed || now() - followedAt < ABSENCE_MILLISECONDS) return null;
+      return "the standby does not follow this server; see its log, and transcribe standby status";
+    },
+    /** Resolves when the standby has what was written before: with null, or with a reason why that is unknown. */
+    async confirmed() {
+      if (source === null || !isRequired() || (await within(CONFIRMATION_MILLISECONDS, source.confirmation())))
+        return null;
+      log.warn({ event: "standby.unconfirmed" });
+      return "The change was made, but the standby has not confirmed it. Send the request again.";
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+type ListenParts = Pick<ServerData, "settings" | "running" | "dataDirectory" | "log" | "now">;
+
+async function listen({ settings, running, dataDirectory, log, now }: ListenParts): Promise<StandbySource> {
+  const { standby } = settings;
+  const paths = dataDirectory;
+  const source = new StandbySource({ paths, maxLogBytes: () => running.values.standby.log_bytes, log, now });
+  try {
+    // A standby that followed before the start can continue if the log is still there.
+    source.hold();
+    const listener = await listenForStandbys({
+      address: standby.listen,
+      credentials: readCredentials(standby),
+      log,
+      onStandby: (socket, name) => void source.serve(socket, name),
+    });
+    source.onStop(() => listener.close());
+    log.info({ event: "standby.listening", address: listener.address });
+    return source;
+  } catch (error) {
+    source.stop();
+    throw new StartError(`standby.listen: ${messageOf(error)}`);
+  }
+}
+
+/** Resolves with the result, or with false when the time is over. */
+async function within(milliseconds: number, result: Promise<boolean>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), milliseconds);
+  return await Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
 }

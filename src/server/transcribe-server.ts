@@ -66,8 +66,8 @@ export async function startTranscribeServer(
   const standby = stack.use(await startStandby(data));
   const audioMoves = stack.use(moveAudio(data));
   const engine = stack.use(await startEngine(data));
-  const queued = stack.use(await startQueue(data, engine));
-  const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
+  const queued = stack.use(await startQueue(data, engine, standby));
+  const surfaces = stack.use(openSurfaces(data, engine, queued, standby, settingsFile));
   stack.use(await openWyoming(data, surfaces.live));
   const webhooks = stack.use(startWebhooks(data));
   const auditForwarding = stack.use(startAuditForwarding(data));

@@ -9,7 +9,8 @@ const readinessWith = (parts: Partial<ConstructorParameters<typeof ServerReadine
     queue: { stalled: () => [] },
     health: { known: () => null, trouble: () => Promise.resolve(null) },
     fleetProblem: () => null,
-    memoryWarning: () => null,
+    standbyProblem: () => null,
+    warning: () => null,
     ...parts,
   });
 
@@ -33,6 +34,6 @@ test("a server whose fleet has no machine that processes recordings is not ready
 });
 
 test("a server with too little memory is ready, with a warning", () => {
-  const readiness = readinessWith({ memoryWarning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
+  const readiness = readinessWith({ warning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
   expect([readiness.known(), readiness.warning()]).toEqual([null, "memory limit 400 MiB, needed about 1.2 GiB"]);
 });

@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Networks } from "../../addresses/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
+import { ChangeAnswers, type ChangeGate } from "./changes.ts";
 import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
@@ -24,6 +25,8 @@ interface ServerOptions {
   readonly hosts: () => HostNames;
   /** Certificate and key for TLS; null serves plain HTTP. */
   readonly credentials: Credentials | null;
+  /** Decides whether changes may be answered; they always may if it is left out. */
+  readonly changes?: ChangeGate;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -31,6 +34,7 @@ interface ServerOptions {
 
 interface ListenOptions extends ServerOptions {
   readonly held: HeldAnswers;
+  readonly changeAnswers: ChangeAnswers;
 }
 
 /** A listening server. */
@@ -54,7 +58,11 @@ const HEAD_SECONDS = 30;
 
 /** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
 export function startServer(serverOptions: ServerOptions): HttpServer {
-  const options: ListenOptions = { ...serverOptions, held: new HeldAnswers(serverOptions) };
+  const options: ListenOptions = {
+    ...serverOptions,
+    held: new HeldAnswers(serverOptions),
+    changeAnswers: new ChangeAnswers(serverOptions.changes ?? null),
+  };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
   const stopping = new Set<Server<SocketData>>();
@@ -101,7 +109,7 @@ async function respond(
   { server, segments }: Arrival,
   options: ListenOptions,
 ): Promise<Response | undefined> {
-  const { held } = options;
+  const { held, changeAnswers } = options;
   const startedAt = options.now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
@@ -113,13 +121,15 @@ async function respond(
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const path = url?.pathname ?? "";
-  const refusal = refusalOf(request, url, segments, options);
+  const refusal = refusalOf(request, url, segments, options) ?? changeAnswers.refusalOf(request, path);
   const { surfaces } = options;
   const refuse = (error: ApiError) => {
     context.refusal = error.code;
     return surfaces.of(path).toAnswer(error);
   };
   let response = refusal === null ? await answer(surfaces, routable, path) : refuse(refusal);
+  const unconfirmed = await changeAnswers.unconfirmed(request, path, response);
+  if (unconfirmed !== null) response = refuse(unconfirmed);
   const heldRefusal = request.method === "HEAD" ? null : held.refusalOf(request);
   if (heldRefusal !== null) response = refuse(heldRefusal);
   const headers = response.headers;
