@@ -217,9 +217,9 @@ export class StandbySession {
     const { frames } = hold.state();
     if (this.#emptiers.length === 0 && (frames === 0 || now() < this.#nextRestart)) return;
     const confirmed = this.#confirmed;
-    const isEmptied = confirmed !== null && hold.restart(confirmed);
-    for (const resolve of this.#emptiers.splice(0)) resolve(isEmptied);
-    if (!isEmptied) return;
+    const isRestarted = frames > 0 && confirmed !== null && hold.restart(confirmed);
+    for (const resolve of this.#emptiers.splice(0)) resolve(frames === 0 || isRestarted);
+    if (!isRestarted) return;
     this.#nextRestart = now() + RESTART_MILLISECONDS;
     await this.#channel.send({ type: "logEmptied" });
   }
