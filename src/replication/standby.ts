@@ -192,7 +192,7 @@ export class Standby {
   #writeStatus(): void {
     const { paths, from, now } = this.#options;
     try {
-      writeStatus(paths, this.status());
+      writeStatus(paths, this.status(), now());
       const marker = readStandbyMarker(paths);
       if (this.#state?.phase !== "following" || marker === null || now() < this.#nextMarker) return;
       this.#nextMarker = now() + MARKER_MILLISECONDS;

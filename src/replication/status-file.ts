@@ -11,6 +11,8 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =
 const statusSchema = Type.Object({
   role: Type.Union([Type.Literal("server"), Type.Literal("standby")]),
   pid: amount,
+  /** Time of this status, in milliseconds since the epoch. */
+  writtenAt: amount,
   version: Type.String(),
   /** The server that a standby follows, or the name of the standby of a server; null for none. */
   from: nullable(Type.String()),
@@ -26,9 +28,9 @@ export type StandbyStatus = Static<typeof statusSchema>;
 
 const pathOf = ({ state }: DataPaths) => join(state, "standby.json");
 
-export function writeStatus(paths: DataPaths, status: StandbyStatus): void {
+export function writeStatus(paths: DataPaths, status: Omit<StandbyStatus, "writtenAt">, now: number): void {
   const path = pathOf(paths);
-  writeFileSync(`${path}.new`, `${JSON.stringify(status)}\n`, { mode: 0o600 });
+  writeFileSync(`${path}.new`, `${JSON.stringify({ ...status, writtenAt: now })}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 

@@ -47,7 +47,7 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
   if (source !== null) {
     const timer = setInterval(() => {
       try {
-        writeStatus(dataDirectory, status());
+        writeStatus(dataDirectory, status(), now());
       } catch {
         // A full disk has other signs.
       }
