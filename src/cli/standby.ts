@@ -20,7 +20,6 @@ import {
   addSettingsOptions,
   becomeDataOwner,
   dataSettingsOf,
-  settingsCommand,
   settingsOf,
 } from "./settings-options.ts";
 
@@ -30,9 +29,7 @@ interface FollowOptions {
 
 /** transcribe standby [init|status] */
 export function standbyCommand(): Command {
-  // Its own options come before the name of a subcommand, which has some of the same names.
-  const command = new Command("standby").enablePositionalOptions();
-  return addSettingsOptions(command, ["standby.from", "storage.data_dir", "log.level"])
+  return addSettingsOptions(new Command("standby"), ["standby.from", "storage.data_dir", "log.level"])
     .description(
       "Follow a server as its standby until SIGINT or SIGTERM: copy its database, its audio and their changes, so that this machine can take over with `transcribe promote`. See docs/standby.md.",
     )
@@ -112,9 +109,13 @@ function initCommand(): Command {
 const CURRENT_MILLISECONDS = 10_000;
 
 function statusCommand(): Command {
-  const description = "Show how far the standby is: on its own machine, or on that of the server that it follows.";
-  return settingsCommand("status", description).action((options: JsonOption, command: Command) => {
-    const paths = new DataPaths(dataSettingsOf(command).storage.data_dir);
+  const command = new Command("status")
+    .description("Show how far the standby is: on its own machine, or on that of the server that it follows.")
+    .option("--json", "print the result as JSON")
+    .configureHelp({ showGlobalOptions: true });
+  return command.action((options: JsonOption) => {
+    // The options of the settings are those of the command above, which would take them in any case.
+    const paths = new DataPaths(dataSettingsOf(command.parent ?? command).storage.data_dir);
     const status = readStatus(paths);
     const marker = readStandbyMarker(paths);
     if (status === null) throw new UsageError(`${paths.root} has no standby, and is none: see docs/standby.md`);
