@@ -16,12 +16,7 @@ import { size } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 import { facts, type JsonOption, optionalDate, print, readableTime } from "./output.ts";
 import { someText } from "./parse-option.ts";
-import {
-  addSettingsOptions,
-  becomeDataOwner,
-  dataSettingsOf,
-  settingsOf,
-} from "./settings-options.ts";
+import { addSettingsOptions, becomeDataOwner, dataSettingsOf, settingsOf } from "./settings-options.ts";
 
 interface FollowOptions {
   readonly replace?: boolean;

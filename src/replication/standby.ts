@@ -17,7 +17,7 @@ import { messageOf } from "../text/index.ts";
 import { type StandbyCredentials, StandbyError } from "./credentials.ts";
 import { type FollowedState, follow } from "./follower.ts";
 import { StandbySource } from "./source.ts";
-import { writeStatus } from "./status-file.ts";
+import { type StandbyStatus, writeStatus } from "./status-file.ts";
 
 /** Waits after failed connections; the last one is that after all others. */
 const WAITS = [500, 1_000, 2_000, 5_000] as const;
@@ -105,13 +105,13 @@ export class Standby {
     this.#stopping.abort(new Error("the standby stops"));
   }
 
-  status() {
+  status(): Omit<StandbyStatus, "writtenAt"> {
     return {
-      role: "standby" as const,
+      role: "standby",
       pid: process.pid,
       version: programVersion,
       from: this.#options.from,
-      phase: this.#state?.phase ?? ("connecting" as const),
+      phase: this.#state?.phase ?? "connecting",
       isComplete: readStandbyMarker(this.#options.paths)?.complete ?? false,
       lastContactAt: this.#lastContactAt,
       behindBytes: this.#state?.behindBytes ?? null,

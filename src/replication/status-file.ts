@@ -16,7 +16,13 @@ const statusSchema = Type.Object({
   version: Type.String(),
   /** The server that a standby follows, or the name of the standby of a server; null for none. */
   from: nullable(Type.String()),
-  phase: Type.Union(["none", "connecting", "files", "snapshot", "following"].map((phase) => Type.Literal(phase))),
+  phase: Type.Union([
+    Type.Literal("none"),
+    Type.Literal("connecting"),
+    Type.Literal("files"),
+    Type.Literal("snapshot"),
+    Type.Literal("following"),
+  ]),
   /** Whether the standby has had a whole copy of the database, with which it can take over. */
   isComplete: Type.Boolean(),
   /** Time of the last message of the other machine, in milliseconds since the epoch. */

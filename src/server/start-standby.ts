@@ -1,6 +1,12 @@
 import { followLog } from "../database/index.ts";
 import { programVersion } from "../program/index.ts";
-import { listenForStandbys, readCredentials, StandbySource, writeStatus } from "../replication/index.ts";
+import {
+  listenForStandbys,
+  readCredentials,
+  StandbySource,
+  type StandbyStatus,
+  writeStatus,
+} from "../replication/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
@@ -29,15 +35,15 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
     stack.defer(async () => void (await within(LAST_CHANGES_MILLISECONDS, source.confirmation())));
   }
   let followedAt = now();
-  const status = () => {
+  const status = (): Omit<StandbyStatus, "writtenAt"> => {
     const { standby, session } = source?.status() ?? { standby: null, session: null };
     if (session?.phase === "following") followedAt = now();
     return {
-      role: "server" as const,
+      role: "server",
       pid: process.pid,
       version: programVersion,
       from: standby,
-      phase: session?.phase ?? ("none" as const),
+      phase: session?.phase ?? "none",
       isComplete: session?.phase === "following",
       lastContactAt: session === null ? null : Math.round(now() - session.lastContactMilliseconds),
       behindBytes: session?.behindBytes ?? null,
@@ -58,7 +64,11 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
   const started = stack.move();
   return {
     /** Returns the state of the standby; null if the settings have none. */
-    status: () => (source === null ? null : { ...status(), unfollowedSeconds: (now() - followedAt) / 1000 }),
+    status() {
+      if (source === null) return null;
+      const { behindBytes, delaySeconds, isComplete } = status();
+      return { behindBytes, delaySeconds, unfollowedSeconds: isComplete ? 0 : (now() - followedAt) / 1000 };
+    },
     /** Returns why no change is accepted, as text for people; null if changes are accepted. */
     refusal() {
       if (!isRequired() || source?.isFollowed === true) return null;

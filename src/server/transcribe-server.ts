@@ -88,6 +88,7 @@ export async function startTranscribeServer(
       webhooks: () => webhooks.status(),
       auditForwarding: () => auditForwarding.status(),
       audioStore: () => audioMoves.state(),
+      standby: () => standby.status(),
     }),
   );
   folders.start();

@@ -8,6 +8,7 @@ import { HttpMetrics } from "./http-metrics.ts";
 import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
+import { registerStandbyGauges, type StandbySource } from "./standby-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
 import { registerWebhookGauges, WebhookMetrics, type WebhookSource } from "./webhook-metrics.ts";
 import { WyomingMetrics } from "./wyoming-metrics.ts";
@@ -21,7 +22,8 @@ export interface MetricSources
     FleetSource,
     LiveSource,
     WebhookSource,
-    AuditSource {}
+    AuditSource,
+    StandbySource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
 interface MetricLabels {
@@ -80,6 +82,7 @@ export class Metrics {
     registerLiveGauges(this.#declare, sources);
     registerWebhookGauges(this.#declare, sources);
     registerAuditGauges(this.#declare, sources);
+    registerStandbyGauges(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

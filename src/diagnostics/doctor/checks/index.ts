@@ -9,6 +9,7 @@ import { gpuChecks } from "./gpu.ts";
 import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
 import { serverChecks } from "./server.ts";
+import { standbyCopyChecks } from "./standby-copy.ts";
 import { storageChecks } from "./storage.ts";
 import { memoryChecks, systemChecks } from "./system.ts";
 import { webhookChecks } from "./webhooks.ts";
@@ -27,6 +28,7 @@ export const checks: readonly Check[] = [
   ...folderChecks,
   ...webhookChecks,
   ...fleetChecks,
+  ...standbyCopyChecks,
   ...memoryChecks,
   ...systemChecks,
 ];
