@@ -8,6 +8,8 @@ export interface Message {
   readonly body: Buffer;
 }
 
+/** Maximum time for the end of a connection. */
+const END_MILLISECONDS = 1_000;
 /** Length of the content and the kind. */
 const HEAD_BYTES = 5;
 
@@ -72,9 +74,17 @@ export class Channel<Sent extends ServerMessage | StandbyMessage> {
     }
   }
 
-  /** Sends what is waiting and closes the connection. */
-  end(): void {
-    this.#stream.end();
+  /** Sends what is waiting, and resolves when the other side has closed the connection, or after a second. */
+  async end(): Promise<void> {
+    const stream = this.#stream;
+    const waiting = new AbortController();
+    const late = setTimeout(() => waiting.abort(), END_MILLISECONDS);
+    const closed = once(stream, "close", { signal: waiting.signal });
+    stream.end();
+    // Whatever still arrives is dropped; unread bytes would reset the connection before the last message is read.
+    stream.resume();
+    await closed.catch(() => {});
+    clearTimeout(late);
   }
 
   destroy(): void {

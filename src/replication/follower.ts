@@ -57,18 +57,19 @@ export async function follow(stream: Duplex, options: FollowOptions): Promise<vo
     await introduce(channel, database, paths);
     for await (const message of channel.messages()) {
       options.onContact();
-      await receive(message, { channel, database, files, options });
+      await receive(message, { channel, database, files, options }).catch(async (error: unknown) => {
+        // The server logs the reason. After this loop the connection is closed.
+        const reason = error instanceof Error ? error.message.slice(0, 500) : "";
+        await channel.send({ type: "failed", reason }).catch(() => {});
+        await channel.end();
+        throw error;
+      });
     }
     throw new Error("the server closed the connection");
-  } catch (error) {
-    // The server logs the reason.
-    const reason = error instanceof Error ? error.message.slice(0, 500) : "";
-    await channel.send({ type: "failed", reason }).catch(() => {});
-    throw error;
   } finally {
     clearInterval(alive);
     signal.removeEventListener("abort", stop);
-    channel.end();
+    channel.destroy();
     await files.close();
   }
 }

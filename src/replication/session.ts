@@ -150,7 +150,7 @@ export class StandbySession {
     if (hello.protocol !== PROTOCOL_VERSION) {
       const reason = `the server, version ${programVersion}, has another protocol than the standby; install the same version on both`;
       await this.#channel.send({ type: "refused", reason });
-      this.#channel.end();
+      await this.#channel.end();
       throw new ProtocolError(reason);
     }
     await this.#channel.send({ type: "welcome", protocol: PROTOCOL_VERSION, version: programVersion });

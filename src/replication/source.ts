@@ -35,6 +35,8 @@ export class StandbySource {
   #session: StandbySession | null = null;
   #peer: string | null = null;
   #absentSince: number;
+  /** Why the last connection ended; empty if it just ended. */
+  #lastTrouble = "";
   readonly #timer: NodeJS.Timeout;
   #isStopped = false;
   #onStop = () => {};
@@ -67,14 +69,18 @@ export class StandbySource {
     const session = new StandbySession(stream, { ...options, now, hold: this.#opened() });
     this.#session = session;
     this.#peer = peer;
-    log.info({ event: "standby.connected", standby: peer });
-    let trouble: string | undefined;
+    let trouble = "";
     try {
+      log[this.#lastTrouble === "" ? "info" : "debug"]({ event: "standby.connected", standby: peer });
       await session.run();
     } catch (error) {
       trouble = messageOf(error);
     }
-    log[trouble === undefined ? "info" : "warn"]({ event: "standby.disconnected", standby: peer, trouble });
+    // A standby whose disk is full connects every few seconds: one line for each reason.
+    const isRepeated = trouble !== "" && trouble === this.#lastTrouble && session.confirmed === null;
+    this.#lastTrouble = trouble;
+    const level = isRepeated ? "debug" : trouble === "" ? "info" : "warn";
+    log[level]({ event: "standby.disconnected", standby: peer, ...(trouble === "" ? {} : { trouble }) });
     if (this.#session !== session) return;
     this.#session = null;
     this.#peer = null;

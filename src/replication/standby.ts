@@ -90,9 +90,13 @@ export class Standby {
         await this.#connection();
       } catch (error) {
         const trouble = messageOf(error);
-        if (this.#state !== null) failures = 0;
-        if (!signal.aborted && trouble !== lastTrouble) log.warn({ event: "standby.connection_lost", from, trouble });
-        lastTrouble = this.#state === null ? trouble : "";
+        const hasFollowed = this.#state?.phase === "following";
+        if (hasFollowed) failures = 0;
+        // One line for each reason of an outage.
+        if (!signal.aborted && (hasFollowed || trouble !== lastTrouble)) {
+          log.warn({ event: "standby.connection_lost", from, trouble });
+        }
+        lastTrouble = trouble;
       }
       this.#state = null;
       await sleep(WAITS[Math.min(failures++, WAITS.length - 1)], undefined, { signal }).catch(() => {});
@@ -127,8 +131,9 @@ export class Standby {
       const begins = state.phase === "following" && !wasFollowing();
       this.#state = state;
       if (!begins) return;
-      log.info({ event: "standby.following", from });
       this.#nextMarker = 0;
+      this.#writeStatus();
+      log.info({ event: "standby.following", from });
     };
     const onContact = () => {
       this.#lastContactAt = now();

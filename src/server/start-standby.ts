@@ -51,13 +51,15 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
     };
   };
   if (source !== null) {
-    const timer = setInterval(() => {
+    const write = () => {
       try {
         writeStatus(dataDirectory, status(), now());
       } catch {
         // A full disk has other signs.
       }
-    }, STATUS_MILLISECONDS);
+    };
+    write();
+    const timer = setInterval(write, STATUS_MILLISECONDS);
     stack.defer(() => clearInterval(timer));
   }
   const isRequired = () => source !== null && running.values.standby.wait;

@@ -109,7 +109,10 @@ export class StandbyPair implements AsyncDisposable {
       const { secret } = createKey(
         store,
         account,
-        { name: "test", scopes: ["transcriptions:read", "transcriptions:write", "transcriptions:edit"] },
+        {
+          name: "test",
+          scopes: ["transcriptions:read", "transcriptions:write", "transcriptions:edit", "transcriptions:delete"],
+        },
         by,
       );
       const client = new TestClient(`http://${HOST}:${this.#port}/api/public/v1`, secret);
