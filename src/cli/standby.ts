@@ -6,6 +6,7 @@ import {
   prepareStandby,
   readCredentials,
   readStatus,
+  requireHost,
   Standby,
   type StandbyStatus,
   writeCertificateFolders,
@@ -13,20 +14,34 @@ import {
 import { DataDirectory, DataPaths, readStandbyMarker } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { size } from "../text/index.ts";
-import { UsageError } from "./command-error.ts";
+import { fromCommandLine, UsageError } from "./command-error.ts";
 import { facts, type JsonOption, optionalDate, print, readableTime } from "./output.ts";
 import { someText } from "./parse-option.ts";
-import { addSettingsOptions, becomeDataOwner, dataSettingsOf, settingsOf } from "./settings-options.ts";
+import {
+  addSettingsOptions,
+  becomeDataOwner,
+  dataSettingsOf,
+  settingsCommand,
+  settingsOf,
+} from "./settings-options.ts";
 
 interface FollowOptions {
   readonly replace?: boolean;
 }
 
-/** transcribe standby [init|status] */
+/** transcribe standby [follow|init|status] */
 export function standbyCommand(): Command {
-  return addSettingsOptions(new Command("standby"), ["standby.from", "storage.data_dir", "log.level"])
+  return new Command("standby")
+    .description("A second machine that follows a server, so that it can take over. See docs/standby.md.")
+    .addCommand(followCommand(), { isDefault: true })
+    .addCommand(initCommand())
+    .addCommand(statusCommand());
+}
+
+function followCommand(): Command {
+  return addSettingsOptions(new Command("follow"), ["standby.from", "storage.data_dir", "log.level"])
     .description(
-      "Follow a server as its standby until SIGINT or SIGTERM: copy its database, its audio and their changes, so that this machine can take over with `transcribe promote`. See docs/standby.md.",
+      "Follow a server until SIGINT or SIGTERM: copy its database, its audio and their changes, so that this machine can take over (the default command).",
     )
     .option("--replace", "replace the data of another server in the data directory")
     .action(async ({ replace = false }: FollowOptions, command: Command) => {
@@ -59,9 +74,7 @@ export function standbyCommand(): Command {
       process.stdout.write(`transcribe follows ${from}\n`);
       supervisor?.ready(() => ({ trouble: null, queued: 0, processing: 0 }));
       await standby.run();
-    })
-    .addCommand(initCommand())
-    .addCommand(statusCommand());
+    });
 }
 
 interface InitOptions extends JsonOption {
@@ -88,6 +101,9 @@ function initCommand(): Command {
       if (machine.length + renew.length === 0) {
         throw new UsageError("name the machines with --machine HOST OTHER-HOST, or those to renew with --renew HOST");
       }
+      fromCommandLine(() => {
+        for (const host of [...machine, ...renew]) requireHost(host);
+      });
       const path = await writeCertificateFolders(directory, { machines: machine, renew }, Date.now());
       const folders = [...machine, ...renew];
       print(options, { directory: path, folders }, () =>
@@ -104,13 +120,9 @@ function initCommand(): Command {
 const CURRENT_MILLISECONDS = 10_000;
 
 function statusCommand(): Command {
-  const command = new Command("status")
-    .description("Show how far the standby is: on its own machine, or on that of the server that it follows.")
-    .option("--json", "print the result as JSON")
-    .configureHelp({ showGlobalOptions: true });
-  return command.action((options: JsonOption) => {
-    // The options of the settings are those of the command above, which would take them in any case.
-    const paths = new DataPaths(dataSettingsOf(command.parent ?? command).storage.data_dir);
+  const description = "Show how far the standby is: on its own machine, or on that of the server that it follows.";
+  return settingsCommand("status", description).action((options: JsonOption, command: Command) => {
+    const paths = new DataPaths(dataSettingsOf(command).storage.data_dir);
     const status = readStatus(paths);
     const marker = readStandbyMarker(paths);
     if (status === null) throw new UsageError(`${paths.root} has no standby, and is none: see docs/standby.md`);

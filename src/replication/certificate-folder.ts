@@ -38,7 +38,7 @@ export async function writeCertificateFolders(directory: string, { machines, ren
     replace(join(folder, "certificate.pem"), certificate, 0o644);
     replace(join(folder, "key.pem"), key, 0o600);
     const other = machines.find((each) => each !== host);
-    if (!renew.includes(host)) replace(join(folder, "standby.toml"), settingsSnippet(other ?? null), 0o644);
+    if (!renew.includes(host)) replace(join(folder, "settings.toml"), settingsSnippet(other ?? null), 0o644);
   }
   return path;
 }
@@ -66,7 +66,8 @@ key = "key.pem"
 `;
 }
 
-function requireHost(host: string): void {
+/** Checks the host of a machine. @throws {StandbyError} */
+export function requireHost(host: string): void {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/.test(host)) return;
   if (host.includes(":") && /^[0-9A-Fa-f:.]{2,45}$/.test(host)) return;
   throw new StandbyError(`"${host}" is not a host name of up to 63 characters, or an IP address`);

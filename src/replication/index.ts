@@ -1,4 +1,4 @@
-export { writeCertificateFolders } from "./certificate-folder.ts";
+export { requireHost, writeCertificateFolders } from "./certificate-folder.ts";
 export { readCredentials, StandbyError } from "./credentials.ts";
 export { listenForStandbys } from "./listener.ts";
 export { type SourceStatus, StandbySource } from "./source.ts";

@@ -1,17 +1,12 @@
 import { existsSync, mkdirSync, rmSync, statfsSync } from "node:fs";
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { type Duplex, duplexPair } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { parseAddressWithPort } from "../addresses/index.ts";
 import { programVersion } from "../program/index.ts";
-import {
-  DataPaths,
-  readReplacedMarker,
-  readStandbyMarker,
-  removeReplacedMarker,
-  writeStandbyMarker,
-} from "../storage/index.ts";
+import { DataPaths, readStandbyMarker, writeStandbyMarker } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type StandbyCredentials, StandbyError } from "./credentials.ts";
@@ -58,7 +53,9 @@ export function prepareStandby(paths: DataPaths, { from, replace }: { from: stri
   }
   // A copy of another server is complete only when everything of this one is there.
   if (before?.from !== from) writeStandbyMarker(paths, { from, since: now, appliedAt: null, complete: false });
-  if (readReplacedMarker(paths) !== null) removeReplacedMarker(paths);
+  // From here on it is a standby's, so the mark of a server that was replaced has no more meaning.
+  rmSync(join(paths.root, "replaced.json"), { force: true });
+  if (before === null) rmSync(join(paths.state, "standby-log-end.json"), { force: true });
   // SQLite's index of the log is of no use without a process that has the database open.
   rmSync(`${paths.databasePath}-shm`, { force: true });
   for (const directory of [paths.incoming, paths.uploads, paths.live, paths.work, paths.state]) {

@@ -8,14 +8,12 @@ export { DiskUsage } from "./disk-usage.ts";
 export { isRecordingId, type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export {
   InactiveDirectoryError,
-  type ReplacedMarker,
+  isStandby,
+  noteReplaced,
   readReplacedMarker,
   readStandbyMarker,
-  removeReplacedMarker,
-  removeStandbyMarker,
-  replacedText,
+  removeMarkers,
   requireActive,
   type StandbyMarker,
-  writeReplacedMarker,
   writeStandbyMarker,
 } from "./standby-marker.ts";

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -33,7 +33,7 @@ const replacedMarkerSchema = Type.Object({
   host: Type.String(),
   at: Type.Number(),
 });
-export type ReplacedMarker = Static<typeof replacedMarkerSchema>;
+type ReplacedMarker = Static<typeof replacedMarkerSchema>;
 
 /** The root of a data directory. */
 interface Root {
@@ -42,6 +42,11 @@ interface Root {
 
 const standbyPath = ({ root }: Root) => join(root, "standby.json");
 const replacedPath = ({ root }: Root) => join(root, "replaced.json");
+
+/** Returns whether a data directory is a standby's. */
+export function isStandby(directory: Root): boolean {
+  return existsSync(standbyPath(directory));
+}
 
 /** Returns the marker of a standby's data directory; null for any other one. @throws {InactiveDirectoryError} if it is damaged */
 export function readStandbyMarker(directory: Root): StandbyMarker | null {
@@ -52,7 +57,9 @@ export function writeStandbyMarker(directory: Root, marker: StandbyMarker): void
   write(standbyPath(directory), marker);
 }
 
-export function removeStandbyMarker(directory: Root): void {
+/** Makes the data directory of a standby, or of a server that was replaced, that of a server. */
+export function removeMarkers(directory: Root): void {
+  remove(replacedPath(directory));
   remove(standbyPath(directory));
 }
 
@@ -61,30 +68,31 @@ export function readReplacedMarker(directory: Root): ReplacedMarker | null {
   return read(replacedPath(directory), replacedMarkerSchema);
 }
 
-export function writeReplacedMarker(directory: Root, marker: ReplacedMarker): void {
-  write(replacedPath(directory), marker);
-}
-
-export function removeReplacedMarker(directory: Root): void {
-  remove(replacedPath(directory));
+/**
+ * Stores that another server has taken over, so that nothing is ever served in the directory again.
+ * @param isStored false: only the message is needed
+ * @returns the message for the administrator
+ */
+export function noteReplaced(directory: Root, marker: ReplacedMarker, isStored: boolean): string {
+  if (isStored) write(replacedPath(directory), marker);
+  return replacedText(directory.root, marker);
 }
 
 /** @throws {InactiveDirectoryError} if nothing may be served or changed in a data directory; the message has the next step */
 export function requireActive(directory: Root): void {
   const { root } = directory;
+  const replaced = readReplacedMarker(directory);
+  if (replaced !== null) throw new InactiveDirectoryError(replacedText(root, replaced));
   const standby = readStandbyMarker(directory);
   if (standby !== null) {
     throw new InactiveDirectoryError(
       `${root} is the data directory of a standby of ${standby.from}; to serve it or to change something in it, let it take over: transcribe promote`,
     );
   }
-  const replaced = readReplacedMarker(directory);
-  if (replaced !== null) throw new InactiveDirectoryError(replacedText(root, replaced));
 }
 
-/** Returns the message for the administrator of a server that was replaced. */
-export function replacedText(root: string, { epoch, host, at }: ReplacedMarker): string {
-  return `the server of ${root} was replaced: ${host} took over at ${new Date(at).toISOString()} (epoch ${epoch}). Its data is out of date; to make this machine the standby, move ${root} away and run transcribe standby. Only if ${host} never serves again: transcribe promote --force`;
+function replacedText(root: string, { epoch, host, at }: ReplacedMarker): string {
+  return `the server of ${root} was replaced: ${host} took over at ${new Date(at).toISOString()} (epoch ${epoch}). Its data is out of date; to make this machine the standby: transcribe standby --replace. Only if ${host} never serves again: transcribe promote --force`;
 }
 
 function read<T extends TSchema>(path: string, schema: T): Static<T> | null {

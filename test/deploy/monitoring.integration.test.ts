@@ -229,6 +229,19 @@ describe("the alerts", () => {
       30,
       ["TranscribeFleetSlowNetwork"],
     ],
+    [
+      "no standby follows a server",
+      { transcribe_standby_unfollowed_seconds: "0+60x60" },
+      30,
+      ["TranscribeStandbyBehind"],
+    ],
+    ["a standby is far behind", { transcribe_standby_delay_seconds: "0+60x60" }, 30, ["TranscribeStandbyBehind"]],
+    [
+      "a standby was restarted, and is a little behind",
+      { transcribe_standby_unfollowed_seconds: "0x10 60 0x60", transcribe_standby_delay_seconds: "0.2x60" },
+      30,
+      [],
+    ],
     ["a fleet has no worker", { transcribe_fleet_broker_connected: "1x60" }, 30, ["TranscribeFleetHasNoWorker"]],
     [
       "one of two workers has a problem",
