@@ -15,7 +15,7 @@ const CLOCK_MILLISECONDS = 50;
 /** Interval between two looks at the sound of live sessions, which grows all the time. */
 const LIVE_MILLISECONDS = 500;
 /** Interval between two looks at all files of a lane. */
-const URGENT_LOOK_MILLISECONDS = 5 * 60_000;
+const URGENT_LOOK_MILLISECONDS = 10 * 60_000;
 const BULK_LOOK_MILLISECONDS = 3_000;
 /** Time without a change after which a work file is sent: it may still be written. */
 const SETTLED_MILLISECONDS = 1_000;
@@ -42,6 +42,8 @@ export class FileSender {
   readonly #bulk = new Map<string, FileEntry | null>();
   #transfer: Transfer | null = null;
   #nextUrgentLook = 0;
+  /** Files that differ from those of the standby by the last comparison of all; null before the first one. */
+  #compared: FileEntry[] | null = null;
   #nextLiveLook = 0;
   #nextBulkLook = 0;
 
@@ -62,9 +64,15 @@ export class FileSender {
    * records in it.
    */
   async sendUrgent(): Promise<void> {
-    const isFull = this.#now() >= this.#nextUrgentLook;
-    if (isFull) this.#nextUrgentLook = this.#now() + URGENT_LOOK_MILLISECONDS;
-    for (const entry of isFull ? await this.#allUrgent() : await this.#newUrgent()) await this.#sendWhole(entry);
+    if (this.#now() >= this.#nextUrgentLook) {
+      this.#nextUrgentLook = this.#now() + URGENT_LOOK_MILLISECONDS;
+      const comparing = this.#compareAll();
+      // Later comparisons only find what was exchanged under the same name, so nothing waits for them.
+      if (this.#compared === null) await comparing;
+      else comparing.catch(() => {});
+    }
+    const found = [...(this.#compared?.splice(0) ?? []), ...(await this.#newUrgent())];
+    for (const entry of found) if (this.#differs(entry)) await this.#sendWhole(entry);
   }
 
   /** Returns the files that are missing here, and forgets them. They may be removed after what is in the log now. */
@@ -104,8 +112,7 @@ export class FileSender {
   }
 
   /** Compares all urgent files with those of the standby. */
-  async #allUrgent(): Promise<FileEntry[]> {
-    for (const directory of flatDirectories) await this.#hasChanged(directory);
+  async #compareAll(): Promise<void> {
     const changed: FileEntry[] = [];
     const here = new Set<string>();
     for await (const entry of listFiles(this.#paths, "urgent")) {
@@ -113,7 +120,7 @@ export class FileSender {
       if (this.#differs(entry)) changed.push(entry);
     }
     for (const path of this.#theirs.keys()) if (!here.has(path) && laneOf(path) === "urgent") this.#missing.add(path);
-    return changed;
+    this.#compared = changed;
   }
 
   /** Lists directories that have changed since their last listing. */

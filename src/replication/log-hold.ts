@@ -76,12 +76,14 @@ export class LogHold implements Disposable {
     this.#seal();
   }
 
-  /** Ends it: from now on SQLite starts the log again whenever it likes. */
+  /** Ends it, and empties the log: from now on SQLite starts the log again whenever it likes. */
   release(): void {
     if (!this.#isHeld) return;
     this.#reader.run("COMMIT");
     this.#isHeld = false;
     this.#sealed = null;
+    // Deleted data remains in the log until then. If somebody else uses it now, a chore of the server empties it later.
+    this.#writer.query("PRAGMA wal_checkpoint(TRUNCATE)").get();
   }
 
   /**

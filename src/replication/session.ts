@@ -19,11 +19,14 @@ import {
 } from "./messages.ts";
 
 /** Interval between two looks at the log, which other processes write, too. */
-const LOOK_MILLISECONDS = 50;
+const LOOK_MILLISECONDS = 100;
 /** Interval of the messages about the state of the copy. */
 const STATUS_MILLISECONDS = 1_000;
-/** Time without a message after which a standby counts as gone. */
-const SILENT_MILLISECONDS = 30_000;
+/**
+ * Time without a message after which a standby counts as gone. It sends one each second, also while it receives a large
+ * file, so that a change may wait for as long as its audio needs.
+ */
+const SILENT_MILLISECONDS = 15_000;
 /** Maximum time for the standby to introduce itself. */
 const HELLO_MILLISECONDS = 15_000;
 /** Interval between two restarts of the log, which copy it to the database and empty it. */

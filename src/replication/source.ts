@@ -66,18 +66,20 @@ export class StandbySource {
       return;
     }
     this.#session?.end();
-    const session = new StandbySession(stream, { ...options, now, hold: this.#opened() });
-    this.#session = session;
     this.#peer = peer;
+    log[this.#lastTrouble === "" ? "info" : "debug"]({ event: "standby.connected", standby: peer });
+    let session: StandbySession | null = null;
     let trouble = "";
     try {
-      log[this.#lastTrouble === "" ? "info" : "debug"]({ event: "standby.connected", standby: peer });
+      session = new StandbySession(stream, { ...options, now, hold: this.#opened() });
+      this.#session = session;
       await session.run();
     } catch (error) {
+      stream.destroy();
       trouble = messageOf(error);
     }
     // A standby whose disk is full connects every few seconds: one line for each reason.
-    const isRepeated = trouble !== "" && trouble === this.#lastTrouble && session.confirmed === null;
+    const isRepeated = trouble !== "" && trouble === this.#lastTrouble && (session?.confirmed ?? null) === null;
     this.#lastTrouble = trouble;
     const level = isRepeated ? "debug" : trouble === "" ? "info" : "warn";
     log[level]({ event: "standby.disconnected", standby: peer, ...(trouble === "" ? {} : { trouble }) });
@@ -144,9 +146,24 @@ export class StandbySource {
    * That standby then needs a new copy of the database.
    */
   #limit(): void {
+    const { log } = this.#options;
+    try {
+      const logBytes = this.#excess();
+      if (logBytes === null) return;
+      this.#session?.end();
+      this.#hold?.release();
+      log.warn({ event: "standby.given_up", standby: this.#peer, logBytes });
+    } catch (error) {
+      // The next look repeats it.
+      log.error({ event: "standby.failed", trouble: messageOf(error) });
+    }
+  }
+
+  /** Returns the size of the log if it must be released; null otherwise. */
+  #excess(): number | null {
     const hold = this.#hold;
-    if (hold === null || !hold.isHeld) return;
-    const { now, maxLogBytes, log } = this.#options;
+    if (hold === null || !hold.isHeld) return null;
+    const { now, maxLogBytes } = this.#options;
     const state = hold.state();
     const logBytes = state.frames * frameBytes(state.pageBytes);
     const isLong = logBytes > maxLogBytes();
@@ -155,9 +172,6 @@ export class StandbySource {
       session === null
         ? isLong || now() - this.#absentSince >= ABSENT_MILLISECONDS
         : isLong && (session.confirmed === null || !isSamePosition(session.confirmed, state));
-    if (!isGivenUp) return;
-    session?.end();
-    hold.release();
-    log.warn({ event: "standby.given_up", standby: this.#peer, logBytes });
+    return isGivenUp ? logBytes : null;
   }
 }

@@ -35,10 +35,13 @@ export class ServerReadiness {
 
   /** Returns the known reason why it accepts no work, in plain words; null if it accepts work. */
   known(): string | null {
-    return this.#before(() => this.#parts.health.known());
+    return this.#before(() => this.#parts.standbyProblem() ?? this.#parts.health.known());
   }
 
-  /** Returns the same, but probes the worker if its last probe was long ago. */
+  /**
+   * Returns the same, but probes the worker if its last probe was long ago. A standby that is away does not count: a load
+   * balancer would send nobody here any more, and transcripts can be read.
+   */
   trouble(): string | null | Promise<string | null> {
     return this.#before(() => this.#parts.health.trouble());
   }
@@ -50,9 +53,8 @@ export class ServerReadiness {
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    const { diskSpace, queue, fleetProblem, standbyProblem } = this.#parts;
-    const problem = diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? standbyProblem() ?? fleetProblem();
-    return problem ?? ofWorker();
+    const { diskSpace, queue, fleetProblem } = this.#parts;
+    return diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker();
   }
 }
 

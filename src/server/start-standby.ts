@@ -12,8 +12,8 @@ import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
 const STATUS_MILLISECONDS = 1_000;
-/** Maximum time that the answer to a change waits for the standby, with `standby.wait`. */
-const CONFIRMATION_MILLISECONDS = 10_000;
+/** Maximum time that a deletion waits until its data is gone from the log. */
+const EMPTY_MILLISECONDS = 10_000;
 /** Maximum time for the last changes to reach the standby when the server stops. */
 const LAST_CHANGES_MILLISECONDS = 5_000;
 /** Time after the start, and after the standby was lost, during which nobody is warned of its absence. */
@@ -28,9 +28,7 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
   const source = settings.standby.listen === "" ? null : await listen({ settings, running, dataDirectory, log, now });
   if (source !== null) {
     stack.defer(() => source.stop());
-    stack.defer(
-      followLog(store, () => (source.isHolding ? within(CONFIRMATION_MILLISECONDS, source.emptyLog()) : null)),
-    );
+    stack.defer(followLog(store, () => (source.isHolding ? within(EMPTY_MILLISECONDS, source.emptyLog()) : null)));
     // Whatever closes later writes nothing that a client learns of.
     stack.defer(async () => void (await within(LAST_CHANGES_MILLISECONDS, source.confirmation())));
   }
@@ -78,13 +76,13 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
     },
     /** Returns why changes are not safe on a second machine, as text for people; null if they are. */
     warning() {
-      if (source === null || source.isFollowed || now() - followedAt < ABSENCE_MILLISECONDS) return null;
-      return "the standby does not follow this server; see its log, and transcribe standby status";
+      if (source === null || source.isFollowed) return null;
+      if (isRequired()) return "changes are refused, because the standby does not follow this server";
+      return now() - followedAt < ABSENCE_MILLISECONDS ? null : "the standby does not follow this server";
     },
     /** Resolves when the standby has what was written before: with null, or with a reason why that is unknown. */
     async confirmed() {
-      if (source === null || !isRequired() || (await within(CONFIRMATION_MILLISECONDS, source.confirmation())))
-        return null;
+      if (source === null || !isRequired() || (await source.confirmation())) return null;
       log.warn({ event: "standby.unconfirmed" });
       return "The change was made, but the standby has not confirmed it. Send the request again.";
     },

@@ -37,3 +37,8 @@ test("a server with too little memory is ready, with a warning", () => {
   const readiness = readinessWith({ warning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
   expect([readiness.known(), readiness.warning()]).toEqual([null, "memory limit 400 MiB, needed about 1.2 GiB"]);
 });
+
+test("a server whose changes wait for a standby that is away is ready, because transcripts can be read", async () => {
+  const readiness = readinessWith({ standbyProblem: () => "the standby is not connected" });
+  expect([readiness.known(), await readiness.trouble()]).toEqual(["the standby is not connected", null]);
+});
