@@ -24,6 +24,7 @@ const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promi
     serve: async () => (await import("./serve.ts")).serveCommand(),
     worker: async () => (await import("./worker.ts")).workerCommand(),
     fleet: async () => (await import("./fleet.ts")).fleetCommand(),
+    standby: async () => (await import("./standby.ts")).standbyCommand(),
     service: async () => (await import("./service.ts")).serviceCommand(),
     quickstart: async () => (await import("./quickstart.ts")).quickstartCommand(),
     config: async () => (await import("./config.ts")).configCommand(),

@@ -411,6 +411,40 @@ const fleet = group("Several machines that process recordings together; see docs
 });
 
 const standby = group("A second machine that can take over; see docs/standby.md.", {
+  listen: text(
+    "Address on which this server lets its standby follow, e.g. 0.0.0.0:8788. Only a standby with a certificate of standby.ca may. Empty: no standby.",
+    {
+      needsRestart: true,
+      pattern: "^(([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5})?$",
+      form: "an address with a port such as 0.0.0.0:8788, or empty",
+    },
+  ),
+  from: text(
+    "The server that `transcribe standby` follows: tls://HOST:PORT, which is its standby.listen, or the path of its data directory on this machine.",
+    {
+      pattern: "^(tls://([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5}|[./].*)?$",
+      form: "an address such as tls://transcribe.example.org:8788, or the path of a directory that begins with / or .",
+      flag: "--from",
+    },
+  ),
+  ca: path("File with the certificate (PEM) of the authority that issued the certificates of server and standby.", {
+    needsRestart: true,
+  }),
+  certificate: path(
+    "File with the certificate (PEM) of this machine, by which the other one knows it: transcribe standby init.",
+    { needsRestart: true },
+  ),
+  key: path("File with the private key (PEM) of standby.certificate, readable by the server's user only.", {
+    needsRestart: true,
+  }),
+  wait: flag(
+    "Whether a change is answered only when the standby has it. Without a standby that has everything, changes are then refused with 503. With false, the standby has a change within 2 seconds after its answer.",
+    { default: false },
+  ),
+  log_bytes: bytes(
+    "Maximum size of the database's log for a standby that is away or slow. Beyond it, the standby needs a new copy of what has changed in the database.",
+    { default: 256 * 1024 ** 2, range: [1024 ** 2, 2 ** 40] },
+  ),
   fence: text(
     "What keeps two servers from serving at the same time: `broker` for the fleet's broker, or the path of a folder on storage that both machines reach. The server then serves only while it can renew its lease there. Empty: nothing, which is right for a server without a standby.",
     {

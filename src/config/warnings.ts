@@ -4,7 +4,7 @@ import { writeQuantity } from "./units.ts";
 
 /** Returns warnings for settings that are valid but have no useful effect in combination. */
 export function settingWarnings(settings: Settings): SettingFault[] {
-  const { audit, compat, console: webConsole, fetch, limits, live, oidc, retention, server } = settings;
+  const { audit, compat, console: webConsole, fetch, limits, live, oidc, retention, server, standby } = settings;
   // Settings that have no effect, or a different one than it seems.
   const rules: readonly [setting: string, applies: boolean, message: string][] = [
     ["fetch.allow", !fetch.enabled && fetch.allow.length > 0, "this has no effect while fetch.enabled is false"],
@@ -59,6 +59,7 @@ export function settingWarnings(settings: Settings): SettingFault[] {
       retention.completed_days > 0 && retention.audio_days > retention.completed_days,
       `the audio is deleted with its transcript, after ${writeQuantity(retention.completed_days, "days")} (retention.completed_days)`,
     ],
+    ["standby.wait", standby.wait && standby.listen === "", "this has no effect while standby.listen is empty"],
     [
       "server.hosts",
       server.hosts.length === 0 && server.trusted_proxies.length > 0 && server.tls_certificate === "",

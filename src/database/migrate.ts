@@ -30,8 +30,8 @@ import tags from "./migrations/0025-tags.sql" with { type: "text" };
 import translations from "./migrations/0026-translations.sql" with { type: "text" };
 import accountSettings from "./migrations/0027-account-settings.sql" with { type: "text" };
 import auditForwarding from "./migrations/0028-audit-forwarding.sql" with { type: "text" };
-import translatedFolders from "./migrations/0031-translated-folders.sql" with { type: "text" };
-import serving from "./migrations/0030-serving.sql" with { type: "text" };
+import serving from "./migrations/0029-serving.sql" with { type: "text" };
+import translatedFolders from "./migrations/0030-translated-folders.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -71,8 +71,8 @@ const migrations: readonly Migration[] = [
   { name: "0026-translations", sql: translations },
   { name: "0027-account-settings", sql: accountSettings },
   { name: "0028-audit-forwarding", sql: auditForwarding },
-  { name: "0031-translated-folders", sql: translatedFolders },
-  { name: "0030-serving", sql: serving },
+  { name: "0029-serving", sql: serving },
+  { name: "0030-translated-folders", sql: translatedFolders },
 ];
 
 /** Names of all migrations, in order. */

@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readAt } from "../files/index.ts";
 import type { Store } from "./database.ts";
 
 /** Databases whose log is being synced; `again` when more was written since the sync began. */
@@ -44,6 +46,19 @@ async function syncLog(client: Database): Promise<void> {
   syncing.delete(client);
 }
 
+/** Functions that empty the logs of databases which a standby follows, so that nothing is emptied before it has it. */
+const followed = new WeakMap<Database, () => Promise<boolean> | null>();
+
+/**
+ * Lets `truncateLog` empty the log of a store in another way.
+ * @param empty returns null while the usual way works
+ * @returns a function that ends it
+ */
+export function followLog({ $client: client }: Store, empty: () => Promise<boolean> | null): () => void {
+  followed.set(client, empty);
+  return () => void followed.delete(client);
+}
+
 /** Maximum number of attempts while other connections read the log. */
 const MAX_ATTEMPTS = 40;
 const ATTEMPT_MILLISECONDS = 100;
@@ -51,10 +66,14 @@ const ATTEMPT_MILLISECONDS = 100;
 /**
  * Empties the database's write-ahead log, which still holds data that was overwritten in the database itself. Waits at
  * most four seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
- * block the process. A running server repeats it every hour.
- * @returns whether the log is empty
+ * block the process. A running server repeats it every hour. If a standby is followed in another process, that one
+ * empties the log every few seconds.
+ * @returns whether the log is empty, or was
  */
 export async function truncateLog({ $client: client }: Store): Promise<boolean> {
+  const emptied = followed.get(client)?.() ?? null;
+  if (emptied !== null) return await emptied;
+  const before = logFile(client);
   const busyTimeout = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
   const truncate = () => {
     client.run("PRAGMA busy_timeout = 0");
@@ -66,7 +85,22 @@ export async function truncateLog({ $client: client }: Store): Promise<boolean> 
   };
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     if (attempts > 0) await sleep(ATTEMPT_MILLISECONDS);
-    if (truncate()) return true;
+    const now = logFile(client);
+    if (truncate() || (now.header !== before.header && now.bytes < before.bytes)) return true;
   }
   return false;
+}
+
+/** Returns the size of a log and its header, which changes whenever the log starts again. */
+function logFile({ filename }: Database): { readonly bytes: number; readonly header: string } {
+  try {
+    const log = openSync(`${filename}-wal`, "r");
+    try {
+      return { bytes: fstatSync(log).size, header: readAt(log, 0, 32).toString("hex") };
+    } finally {
+      closeSync(log);
+    }
+  } catch {
+    return { bytes: 0, header: "" };
+  }
 }

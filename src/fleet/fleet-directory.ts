@@ -11,9 +11,9 @@ import {
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { type Credentials, createAuthority, issueCertificate } from "../certificates/index.ts";
 import { ExpectedError } from "../text/index.ts";
 import { brokerConfig, COORDINATOR, needsRestart } from "./broker-config.ts";
-import { type Credentials, createAuthority, issueCertificate } from "./certificates.ts";
 import { CERTIFICATE_NAME } from "./machine-names.ts";
 import { MAX_POOLS } from "./messages.ts";
 
@@ -91,7 +91,7 @@ export class FleetDirectory {
     rmSync(partial, { recursive: true, force: true });
     mkdirSync(partial, { recursive: true, mode: 0o700 });
     try {
-      const authority = await createAuthority(now);
+      const authority = await createAuthority("transcribe fleet authority", now);
       const created = new FleetDirectory(partial, { ...fleet, workers: [...workers], pools: [...pools] }, authority);
       writeFileSync(join(partial, "ca.pem"), authority.certificate, { mode: 0o644 });
       writeFileSync(join(partial, "ca-key.pem"), authority.key, { mode: 0o600 });
@@ -196,7 +196,7 @@ export class FleetDirectory {
     const isPool = this.#fleet.pools.includes(name);
     // The second name of a pool's certificate tells a worker that it needs a name of its own.
     const addresses = isBroker ? [...this.#fleet.broker, ...LOOPBACK] : isPool ? [`*.${name}`] : [];
-    const purpose = isBroker ? "broker" : "machine";
+    const purpose = isBroker ? "server" : "client";
     const { certificate, key } = await issueCertificate(this.#authority, { name, addresses, purpose }, now);
     const folder = join(this.path, name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });

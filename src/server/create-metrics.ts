@@ -33,6 +33,8 @@ export interface MeasuredParts {
   readonly auditForwarding?: () => { readonly count: number; readonly since: number | null } | null;
   /** Returns the moves of audio to a bucket; there are none if it is left out. */
   readonly audioStore?: () => BucketState;
+  /** Returns the standby; there is none if it is left out. */
+  readonly standby?: MetricSources["standby"];
   readonly now: () => number;
 }
 
@@ -85,6 +87,7 @@ export function metricSources(parts: MeasuredParts): MetricSources {
       const { count, since } = pending;
       return { count, oldestSeconds: since === null ? 0 : Math.max(0, (now() - since) / 1000) };
     },
+    standby: () => parts.standby?.() ?? null,
     certificateEndsAt: parts.certificateEndsAt,
     folders() {
       const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};

@@ -12,6 +12,7 @@ import { endServer, recordingIntake, serveApi, transcriptionCreator } from "./se
 import { compatModels } from "./speech-models.ts";
 import type { ServerEngine } from "./start-engine.ts";
 import type { ServerQueue } from "./start-queue.ts";
+import type { ServerStandby } from "./start-standby.ts";
 import { webhookUserAgent } from "./start-webhooks.ts";
 
 /** The surfaces of a server: the HTTP APIs, the console and the watched folders. */
@@ -24,10 +25,16 @@ const MINUTE = 60_000;
  * @param settingsFile the file of the settings, which is in no watched folder
  * @throws {StartError} if the address is in use
  */
-export function openSurfaces(data: ServerData, engine: ServerEngine, queued: ServerQueue, settingsFile?: string) {
+export function openSurfaces(
+  data: ServerData,
+  engine: ServerEngine,
+  queued: ServerQueue,
+  standby: ServerStandby,
+  settingsFile?: string,
+) {
   const { running, settings, certificate, stateFile } = data;
   const { readiness } = queued;
-  const intake = recordingIntake({ ...data, ...queued });
+  const intake = recordingIntake({ ...data, ...queued, standby });
   queued.events.onEnded("waiting requests", () => intake.limits.serveWaiting());
   const translationRefusal = (id: string) => data.speech.translationRefusal(id);
   const creator = transcriptionCreator({ ...data, intake, translationRefusal });
@@ -88,6 +95,7 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const server = serveApi({
     ...data,
     ...queued,
+    standby,
     models,
     attributions: () => data.speech.attributions(),
     wantedWorkers: () => engine.fleet?.wantedWorkers() ?? null,

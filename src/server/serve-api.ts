@@ -8,6 +8,7 @@ import type { RunningSettings } from "./running-settings.ts";
 import type { ServerCertificate } from "./server-certificate.ts";
 import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
+import type { ServerStandby } from "./start-standby.ts";
 
 type CreatorOptions = ConstructorParameters<typeof TranscriptionCreator>[0];
 type AppOptions = Parameters<typeof createSurfaces>[0];
@@ -17,6 +18,7 @@ type IntakeParts = Omit<IntakeServices, "limits" | "probe" | "refusal"> & {
   readonly files: ProgramFiles;
   readonly running: RunningSettings;
   readonly readiness: ServerReadiness;
+  readonly standby: Pick<ServerStandby, "refusal" | "confirmed">;
 };
 
 type CreatorParts = Omit<CreatorOptions, "limits" | "speechModel" | "fetchEnabled" | "checkUrl"> & {
@@ -26,7 +28,7 @@ type CreatorParts = Omit<CreatorOptions, "limits" | "speechModel" | "fetchEnable
 };
 
 type ServedParts = CreatorParts &
-  Pick<IntakeParts, "readiness"> &
+  Pick<IntakeParts, "readiness" | "standby"> &
   Omit<
     AppOptions,
     | "limits"
@@ -48,12 +50,13 @@ type ServedParts = CreatorParts &
   };
 
 /** Returns the intake of recordings, which all surfaces and the watched folders share. */
-export function recordingIntake({ files, running, readiness, ...parts }: IntakeParts): RecordingIntake {
+export function recordingIntake({ files, running, readiness, standby, ...parts }: IntakeParts): RecordingIntake {
   return new RecordingIntake({
     ...parts,
     limits: () => running.values.limits,
     probe: (path) => probeRecording(files.ffmpeg, path),
-    refusal: () => (readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : null),
+    refusal: () =>
+      readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : standby.refusal(),
   });
 }
 
@@ -74,7 +77,7 @@ export function transcriptionCreator(parts: CreatorParts): TranscriptionCreator 
  * @throws {StartError} if it cannot listen
  */
 export function serveApi({ address, certificate, ...parts }: ServedParts): ReturnType<typeof startServer> {
-  const { running, readiness, modelInUse, log, metrics, now } = parts;
+  const { running, readiness, standby, modelInUse, log, metrics, now } = parts;
   const surfaces = createSurfaces({
     ...parts,
     limits: () => running.values.limits,
@@ -95,6 +98,7 @@ export function serveApi({ address, certificate, ...parts }: ServedParts): Retur
       host: address.host,
       port: address.port,
       credentials: certificate?.current ?? null,
+      changes: standby,
       log,
       metrics,
       now,

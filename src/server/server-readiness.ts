@@ -7,12 +7,14 @@ interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
-  /** Returns a warning if memory is short; null otherwise. */
-  readonly memoryWarning: () => string | null;
   /** Returns why the server may not serve now; null if it may. */
   readonly leaseTrouble: () => string | null;
+  /** Returns why work will be slow, or is not safe on a second machine; null otherwise. */
+  readonly warning: () => string | null;
   /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
   readonly fleetProblem: () => string | null;
+  /** Returns why changes wait for a standby that is away; null if they do not. */
+  readonly standbyProblem: () => string | null;
 }
 
 /** The readiness of a server: whether it accepts work, and if not, why. */
@@ -35,17 +37,20 @@ export class ServerReadiness {
 
   /** Returns the known reason why it accepts no work, in plain words; null if it accepts work. */
   known(): string | null {
-    return this.#before(() => this.#parts.health.known());
+    return this.#before(() => this.#parts.standbyProblem() ?? this.#parts.health.known());
   }
 
-  /** Returns the same, but probes the worker if its last probe was long ago. */
+  /**
+   * Returns the same, but probes the worker if its last probe was long ago. A standby that is away does not count: a load
+   * balancer would send nobody here any more, and transcripts can be read.
+   */
   trouble(): string | null | Promise<string | null> {
     return this.#before(() => this.#parts.health.trouble());
   }
 
-  /** Returns the reason why work will be slow although it is accepted; null if there is none. */
+  /** Returns a warning for people while work is accepted; null if there is none. */
   warning(): string | null {
-    return this.#parts.memoryWarning();
+    return this.#parts.warning();
   }
 
   #before<T>(ofWorker: () => T): string | T {

@@ -10,12 +10,17 @@ import type { ServerData } from "./open-data.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import type { ServerEngine } from "./start-engine.ts";
+import type { ServerStandby } from "./start-standby.ts";
 
 /** The queue of a server with what surrounds it: the library, exports, events and the server's readiness. */
 export type ServerQueue = Awaited<ReturnType<typeof startQueue>>;
 
 /** Starts the queue, and resumes the work of an earlier server. */
-export async function startQueue(data: ServerData, { speechEngine, local, fleet, engine, models }: ServerEngine) {
+export async function startQueue(
+  data: ServerData,
+  { speechEngine, local, fleet, engine, models }: ServerEngine,
+  standby: ServerStandby,
+) {
   const { store, recordings, dataDirectory, diskSpace, usage, metrics, log, now } = data;
   await using stack = new AsyncDisposableStack();
   const isDeleted = (id: string) => recordings.get(id) === null;
@@ -50,7 +55,8 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
   const fleetProblem = () => fleet?.engine.problem() ?? null;
   const model = () => data.speech.current().path;
   const health = new HealthCheck({ engine: local, model, now: () => performance.now() });
-  const memoryWarning = () => speechEngine.memoryWarning();
+  const warning = () => speechEngine.memoryWarning() ?? standby.warning();
+  const standbyProblem = () => standby.refusal();
   const started = stack.move();
   return {
     exports,
@@ -63,7 +69,7 @@ export async function startQueue(data: ServerData, { speechEngine, local, fleet,
     recovered,
     fleetProblem,
     readiness: new ServerReadiness({
-      ...{ diskSpace, queue, health, fleetProblem, memoryWarning },
+      ...{ diskSpace, queue, health, fleetProblem, standbyProblem, warning },
       leaseTrouble: () => data.lease.trouble(),
     }),
     [Symbol.asyncDispose]: () => started.disposeAsync(),

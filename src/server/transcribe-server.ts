@@ -9,6 +9,7 @@ import { openWyoming } from "./open-wyoming.ts";
 import { startAuditForwarding } from "./start-audit-forwarding.ts";
 import { startEngine } from "./start-engine.ts";
 import { type ServerQueue, startQueue } from "./start-queue.ts";
+import { startStandby } from "./start-standby.ts";
 import { startWebhooks } from "./start-webhooks.ts";
 
 /** The status of a running server. */
@@ -64,10 +65,11 @@ export async function startTranscribeServer(
   // Stages are closed in reverse order, both when the server stops and when it fails to start.
   await using stack = new AsyncDisposableStack();
   const data = stack.use(await openData(settings, log));
+  const standby = stack.use(await startStandby(data));
   const audioMoves = stack.use(moveAudio(data));
   const engine = stack.use(await startEngine(data));
-  const queued = stack.use(await startQueue(data, engine));
-  const surfaces = stack.use(openSurfaces(data, engine, queued, settingsFile));
+  const queued = stack.use(await startQueue(data, engine, standby));
+  const surfaces = stack.use(openSurfaces(data, engine, queued, standby, settingsFile));
   const wyoming = stack.use(await openWyoming(data, surfaces.live));
   const webhooks = stack.use(startWebhooks(data));
   const auditForwarding = stack.use(startAuditForwarding(data));
@@ -89,6 +91,7 @@ export async function startTranscribeServer(
       webhooks: () => webhooks.status(),
       auditForwarding: () => auditForwarding.status(),
       audioStore: () => audioMoves.state(),
+      standby: () => standby.status(),
     }),
   );
   data.lease.onChange((isHeld) => {

@@ -9,6 +9,7 @@ import { type LeaseSource, registerLeaseMetrics } from "./lease-metrics.ts";
 import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
+import { registerStandbyGauges, type StandbySource } from "./standby-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
 import { registerWebhookGauges, WebhookMetrics, type WebhookSource } from "./webhook-metrics.ts";
 import { WyomingMetrics } from "./wyoming-metrics.ts";
@@ -23,7 +24,8 @@ export interface MetricSources
     LeaseSource,
     LiveSource,
     WebhookSource,
-    AuditSource {}
+    AuditSource,
+    StandbySource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
 interface MetricLabels {
@@ -83,6 +85,7 @@ export class Metrics {
     registerLiveGauges(this.#declare, sources);
     registerWebhookGauges(this.#declare, sources);
     registerAuditGauges(this.#declare, sources);
+    registerStandbyGauges(this.#declare, sources);
   }
 
   /** Returns all metrics in Prometheus's text format. */

@@ -40,6 +40,7 @@ export const commonValues: Values = {
   "--data-dir": ["", " "],
   "--every": ["", "0", "-1", "often"],
   "--fleet": ["ftp://10.0.0.5", "two words"],
+  "--from": ["http://127.0.0.1:1", "tls://127.0.0.1", "two words"],
   "--host": ["", "two words", "http://127.0.0.1"],
   "--key-file": [""],
   "--language": ["", "english", "e", "1"],
@@ -108,6 +109,17 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   },
   "fleet revoke": { valid: ["w1", "--directory", "fleet"], values: { name: [""], "--directory": [""] } },
   "fleet status": { valid: ["--fleet", "tls://127.0.0.1:1"], together: [[]] },
+  "standby follow": { valid: ["--from", "tls://127.0.0.1:1"], together: [[]] },
+  "standby init": {
+    valid: ["--directory", "standby", "--machine", "a.example.org"],
+    values: {
+      "--directory": [""],
+      "--machine": ["", "two words", "a/b", "tls://a.example.org", "a.example.org:8788"],
+      "--renew": ["", "two words"],
+    },
+    together: [["--directory", "standby"]],
+  },
+  "standby status": { valid: [], together: [[]] },
   "service install": {
     valid: ["--dry-run"],
     values: {

@@ -222,7 +222,12 @@ describe("the alerts", () => {
     ],
     ["an audit entry waits", { transcribe_audit_oldest_pending_seconds: "60+60x60" }, 30, ["TranscribeAuditWaits"]],
     ["the audit log is forwarded", { transcribe_audit_oldest_pending_seconds: "5x60" }, 30, []],
-    ["a server can't renew its lease", { transcribe_lease_remaining_seconds: "9 5 0x60" }, 30, ["TranscribeLeaseLapsed"]],
+    [
+      "a server can't renew its lease",
+      { transcribe_lease_remaining_seconds: "9 5 0x60" },
+      30,
+      ["TranscribeLeaseLapsed"],
+    ],
     ["a server renews its lease", { transcribe_lease_remaining_seconds: "9x60" }, 30, []],
     ["the broker of a fleet is away", { transcribe_fleet_broker_connected: "0x60" }, 30, ["TranscribeFleetBrokerDown"]],
     [
@@ -230,6 +235,19 @@ describe("the alerts", () => {
       { transcribe_fleet_broker_round_trip_seconds: "0.6x60" },
       30,
       ["TranscribeFleetSlowNetwork"],
+    ],
+    [
+      "no standby follows a server",
+      { transcribe_standby_unfollowed_seconds: "0+60x60" },
+      30,
+      ["TranscribeStandbyBehind"],
+    ],
+    ["a standby is far behind", { transcribe_standby_delay_seconds: "0+60x60" }, 30, ["TranscribeStandbyBehind"]],
+    [
+      "a standby was restarted, and is a little behind",
+      { transcribe_standby_unfollowed_seconds: "0x10 60 0x60", transcribe_standby_delay_seconds: "0.2x60" },
+      30,
+      [],
     ],
     ["a fleet has no worker", { transcribe_fleet_broker_connected: "1x60" }, 30, ["TranscribeFleetHasNoWorker"]],
     [

@@ -10,7 +10,8 @@ const readinessWith = (parts: Partial<ConstructorParameters<typeof ServerReadine
     health: { known: () => null, trouble: () => Promise.resolve(null) },
     fleetProblem: () => null,
     leaseTrouble: () => null,
-    memoryWarning: () => null,
+    standbyProblem: () => null,
+    warning: () => null,
     ...parts,
   });
 
@@ -34,6 +35,11 @@ test("a server whose fleet has no machine that processes recordings is not ready
 });
 
 test("a server with too little memory is ready, with a warning", () => {
-  const readiness = readinessWith({ memoryWarning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
+  const readiness = readinessWith({ warning: () => "memory limit 400 MiB, needed about 1.2 GiB" });
   expect([readiness.known(), readiness.warning()]).toEqual([null, "memory limit 400 MiB, needed about 1.2 GiB"]);
+});
+
+test("a server whose changes wait for a standby that is away is ready, because transcripts can be read", async () => {
+  const readiness = readinessWith({ standbyProblem: () => "the standby is not connected" });
+  expect([readiness.known(), await readiness.trouble()]).toEqual(["the standby is not connected", null]);
 });

@@ -6,10 +6,21 @@ import { Database } from "bun:sqlite";
  * @param step number of steps that pass
  */
 export function dieAtStep(step: number): () => void {
+  const die = countdown(step);
+  beforeEachWrite(die);
+  return die;
+}
+
+/** Returns a function that ends this process with SIGKILL. @param calls number of calls that do nothing */
+export function countdown(calls: number): () => void {
   let passed = 0;
-  const die = () => {
-    if (passed++ === step) process.kill(process.pid, "SIGKILL");
+  return () => {
+    if (passed++ === calls) process.kill(process.pid, "SIGKILL");
   };
+}
+
+/** Calls a function before each write of this process's databases. */
+export function beforeEachWrite(die: () => void): void {
   const prepare = Database.prototype.prepare;
   Object.defineProperty(Database.prototype, "prepare", {
     value(this: Database, sql: string, ...rest: []) {
@@ -26,5 +37,4 @@ export function dieAtStep(step: number): () => void {
       return statement;
     },
   });
-  return die;
 }

@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ["console"],
   ["folders", "http", "wyoming"],
   ["api-contract", "live"],
-  ["exports", "intake", "pipeline", "standby", "syslog", "webhooks"],
+  ["exports", "intake", "pipeline", "replication", "standby", "syslog", "webhooks"],
   ["media", "models"],
   ["devices", "fleet"],
   ["engine", "speech"],
@@ -25,5 +25,5 @@ export const layers: readonly (readonly string[])[] = [
   ["config", "telemetry"],
   ["program"],
   ["files", "machine"],
-  ["addresses", "text"],
+  ["addresses", "certificates", "text"],
 ];

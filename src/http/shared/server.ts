@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { Networks } from "../../addresses/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
+import { ChangeAnswers, type ChangeGate } from "./changes.ts";
 import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError, unavailable } from "./errors.ts";
@@ -26,6 +27,8 @@ interface ServerOptions {
   readonly hosts: () => HostNames;
   /** Certificate and key for TLS; null serves plain HTTP. */
   readonly credentials: Credentials | null;
+  /** Decides whether changes may be answered; they always may if it is left out. */
+  readonly changes?: ChangeGate;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -33,6 +36,7 @@ interface ServerOptions {
 
 interface ListenOptions extends ServerOptions {
   readonly held: HeldAnswers;
+  readonly changeAnswers: ChangeAnswers;
 }
 
 /** A listening server. */
@@ -58,7 +62,11 @@ const HEAD_SECONDS = 30;
 
 /** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
 export function startServer(serverOptions: ServerOptions): HttpServer {
-  const options: ListenOptions = { ...serverOptions, held: new HeldAnswers(serverOptions) };
+  const options: ListenOptions = {
+    ...serverOptions,
+    held: new HeldAnswers(serverOptions),
+    changeAnswers: new ChangeAnswers(serverOptions.changes ?? null),
+  };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
   let { credentials } = options;
@@ -112,7 +120,7 @@ async function respond(
   { server, segments }: Arrival,
   options: ListenOptions,
 ): Promise<Response | undefined> {
-  const { held } = options;
+  const { held, changeAnswers } = options;
   const startedAt = options.now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
@@ -127,12 +135,17 @@ async function respond(
   const { surfaces } = options;
   const pauseOf = () => (mayPause(path) ? options.pause() : null);
   const before = pauseOf();
-  const refusal = before === null ? refusalOf(request, url, segments, options) : paused(before);
+  const refusal =
+    before === null
+      ? (refusalOf(request, url, segments, options) ?? changeAnswers.refusalOf(request, path))
+      : paused(before);
   const refuse = (error: ApiError) => {
     context.refusal = error.code;
     return surfaces.of(path).toAnswer(error);
   };
   let response = refusal === null ? await answer(surfaces, routable, path) : refuse(refusal);
+  const unconfirmed = await changeAnswers.unconfirmed(request, path, response);
+  if (unconfirmed !== null) response = refuse(unconfirmed);
   const heldRefusal = request.method === "HEAD" ? null : held.refusalOf(request);
   if (heldRefusal !== null) response = refuse(heldRefusal);
   // The server may have been stopped while it prepared the answer, e.g. by the pause of a virtual machine.

@@ -119,6 +119,7 @@ export function describedMetrics(): MetricDescription[] {
     webhooks: () => ({ pending: 0, paused: 0 }),
     auditForwarding: () => null,
     lease: () => null,
+    standby: () => null,
     fleet: () => null,
   });
   return metrics.describe();

@@ -10,6 +10,7 @@ import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
 import { serverChecks } from "./server.ts";
 import { standbyChecks } from "./standby.ts";
+import { standbyCopyChecks } from "./standby-copy.ts";
 import { storageChecks } from "./storage.ts";
 import { memoryChecks, systemChecks } from "./system.ts";
 import { webhookChecks } from "./webhooks.ts";
@@ -29,6 +30,7 @@ export const checks: readonly Check[] = [
   ...webhookChecks,
   ...fleetChecks,
   ...standbyChecks,
+  ...standbyCopyChecks,
   ...memoryChecks,
   ...systemChecks,
 ];

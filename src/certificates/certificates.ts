@@ -7,13 +7,13 @@ export interface Credentials {
   readonly key: string;
 }
 
-/** Purpose of a certificate: the broker is a TLS server, every machine of the fleet a TLS client. */
-type Purpose = "broker" | "machine";
+/** Purpose of a certificate: for a TLS server, a TLS client, or a machine that may be either. */
+type Purpose = "server" | "client" | "both";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
-/** Lifetime of a fleet's authority. A new authority means new certificates for all machines at once. */
+/** Lifetime of an authority. A new authority means new certificates for all machines at once. */
 const AUTHORITY_DAYS = 3650;
-/** Lifetime of a certificate; docs/fleet.md explains the rotation. */
+/** Lifetime of a certificate; docs/fleet.md and docs/standby.md explain the rotation. */
 const CERTIFICATE_DAYS = 730;
 /** Certificates are valid from a day ago, for machines with slow clocks. */
 const BACKDATED_DAYS = 1;
@@ -21,12 +21,16 @@ const BACKDATED_DAYS = 1;
 /** ECDSA P-256: nats-server, Bun and every TLS 1.2 client support it, and its signatures are short. */
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Creates the authority of a fleet, which signs the certificates of its machines and of nothing else. */
-export async function createAuthority(now: number): Promise<Credentials> {
+/**
+ * Creates an authority, which signs the certificates of the machines of one fleet, or of a server and its standby, and of
+ * nothing else.
+ * @param name its common name
+ */
+export async function createAuthority(name: string, now: number): Promise<Credentials> {
   const x509 = await library();
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: "CN=transcribe fleet authority",
+    name: `CN=${name}`,
     ...lifetime(now, AUTHORITY_DAYS),
     signingAlgorithm: algorithm,
     keys,
@@ -41,8 +45,8 @@ export async function createAuthority(now: number): Promise<Credentials> {
 }
 
 /**
- * Issues a certificate for the broker or for a machine.
- * @param name becomes the common name of the subject, by which the broker knows the machine
+ * Issues a certificate for a machine.
+ * @param name becomes the common name of the subject, by which others know the machine
  * @param addresses host names and IP addresses under which clients reach the machine, besides its name
  */
 export async function issueCertificate(
@@ -68,9 +72,10 @@ export async function issueCertificate(
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      // A machine's certificate must not let it pretend to be the broker.
+      // A client's certificate must not let it pretend to be a server.
       new x509.ExtendedKeyUsageExtension([
-        purpose === "broker" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth,
+        ...(purpose === "client" ? [] : [ExtendedKeyUsage.serverAuth]),
+        ...(purpose === "server" ? [] : [ExtendedKeyUsage.clientAuth]),
       ]),
       new x509.SubjectAlternativeNameExtension(names),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),

@@ -1,0 +1,1 @@
+export { type Credentials, createAuthority, issueCertificate } from "./certificates.ts";

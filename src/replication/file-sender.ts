@@ -1,0 +1,235 @@
+import type { FileHandle } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { DataPaths } from "../storage/index.ts";
+import { codeOf } from "../text/index.ts";
+import type { Channel } from "./channel.ts";
+import { entryOf, flatDirectories, isSameEntry, type Lane, laneOf, listFiles, toEntry } from "./data-files.ts";
+import { type FileEntry, kinds, PIECE_BYTES, type ServerMessage } from "./messages.ts";
+
+/**
+ * Time within which a directory may change without another time of change. A listing that is not older than the change
+ * by this much may lack the last entries.
+ */
+const CLOCK_MILLISECONDS = 50;
+/** Interval between two looks at the sound of live sessions, which grows all the time. */
+const LIVE_MILLISECONDS = 500;
+/** Interval between two looks at all files of a lane. */
+const URGENT_LOOK_MILLISECONDS = 10 * 60_000;
+const BULK_LOOK_MILLISECONDS = 3_000;
+/** Time without a change after which a work file is sent: it may still be written. */
+const SETTLED_MILLISECONDS = 1_000;
+const dataKinds = { urgent: kinds.urgentData, bulk: kinds.bulkData } as const;
+
+/** A file that is being sent in pieces. */
+interface Transfer {
+  readonly entry: FileEntry;
+  readonly file: FileHandle;
+  at: number;
+}
+
+/** Sends the files of a data directory, and their changes, to a standby. */
+export class FileSender {
+  readonly #paths: DataPaths;
+  readonly #channel: Channel<ServerMessage>;
+  readonly #now: () => number;
+  /** What the standby has, by path: what it reported, and what was sent since. */
+  readonly #theirs = new Map<string, FileEntry>();
+  /** Times of change of the directories at their last listing; null if a listing must be repeated. */
+  readonly #listedAt = new Map<string, number | null>();
+  /** Urgent files that are missing here. They are removed there after the transactions up to now. */
+  readonly #missing = new Set<string>();
+  readonly #bulk = new Map<string, FileEntry | null>();
+  #transfer: Transfer | null = null;
+  #nextUrgentLook = 0;
+  /** Files that differ from those of the standby by the last comparison of all; null before the first one. */
+  #compared: FileEntry[] | null = null;
+  #nextLiveLook = 0;
+  #nextBulkLook = 0;
+
+  constructor(paths: DataPaths, channel: Channel<ServerMessage>, now: () => number) {
+    this.#paths = paths;
+    this.#channel = channel;
+    this.#now = now;
+  }
+
+  /** Notes files that the standby has. */
+  has(entries: readonly FileEntry[]): void {
+    for (const entry of entries) this.#theirs.set(entry.path, entry);
+  }
+
+  /**
+   * Sends urgent files that are new or were changed, as of the time of the call. A recording's audio is stored before
+   * its record is. So whoever reads the database's log first, calls this and then sends the log has sent the audio of all
+   * records in it.
+   */
+  async sendUrgent(): Promise<void> {
+    if (this.#now() >= this.#nextUrgentLook) {
+      this.#nextUrgentLook = this.#now() + URGENT_LOOK_MILLISECONDS;
+      const comparing = this.#compareAll();
+      // Later comparisons only find what was exchanged under the same name, so nothing waits for them.
+      if (this.#compared === null) await comparing;
+      else comparing.catch(() => {});
+    }
+    const found = [...(this.#compared?.splice(0) ?? []), ...(await this.#newUrgent())];
+    for (const entry of found) if (this.#differs(entry)) await this.#sendWhole(entry);
+  }
+
+  /** Returns the files that are missing here, and forgets them. They may be removed after what is in the log now. */
+  takeMissing(): string[] {
+    const missing = [...this.#missing];
+    this.#missing.clear();
+    return missing;
+  }
+
+  async remove(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      if ((await entryOf(this.#paths.root, path)) !== null) continue;
+      this.#theirs.delete(path);
+      await this.#channel.send({ type: "remove", path });
+    }
+  }
+
+  /** Sends one piece of the other files. @returns whether there was any */
+  async sendBulkPiece(): Promise<boolean> {
+    if (this.#transfer !== null) {
+      await this.#sendPiece(this.#transfer);
+      return true;
+    }
+    if (this.#bulk.size === 0) await this.#lookForBulk();
+    const next = this.#bulk.entries().next();
+    if (next.done === true) return false;
+    const [path, entry] = next.value;
+    this.#bulk.delete(path);
+    if (entry === null) await this.remove([path]);
+    else this.#transfer = await this.#begin(entry, "bulk");
+    return true;
+  }
+
+  close(): void {
+    void this.#transfer?.file.close();
+    this.#transfer = null;
+  }
+
+  /** Compares all urgent files with those of the standby. */
+  async #compareAll(): Promise<void> {
+    const changed: FileEntry[] = [];
+    const here = new Set<string>();
+    for await (const entry of listFiles(this.#paths, "urgent")) {
+      here.add(entry.path);
+      if (this.#differs(entry)) changed.push(entry);
+    }
+    for (const path of this.#theirs.keys()) if (!here.has(path) && laneOf(path) === "urgent") this.#missing.add(path);
+    this.#compared = changed;
+  }
+
+  /** Lists directories that have changed since their last listing. */
+  async #newUrgent(): Promise<FileEntry[]> {
+    const changed: FileEntry[] = [];
+    const { root } = this.#paths;
+    for (const directory of flatDirectories) {
+      if (!(await this.#hasChanged(directory))) continue;
+      const names = await readdir(join(root, directory)).catch(emptyIfMissing);
+      const here = new Set(names.map((name) => `${directory}/${name}`));
+      for (const path of here) {
+        if (this.#theirs.has(path) || laneOf(path) !== "urgent") continue;
+        const entry = await entryOf(root, path);
+        if (entry !== null) changed.push(entry);
+      }
+      for (const path of this.#theirs.keys()) {
+        if (path.startsWith(`${directory}/`) && !here.has(path)) this.#missing.add(path);
+      }
+    }
+    return [...changed, ...(await this.#liveSound())];
+  }
+
+  async #liveSound(): Promise<FileEntry[]> {
+    if (this.#now() < this.#nextLiveLook) return [];
+    this.#nextLiveLook = this.#now() + LIVE_MILLISECONDS;
+    const { root } = this.#paths;
+    const changed: FileEntry[] = [];
+    const paths = (await readdir(join(root, "live")).catch(emptyIfMissing)).map((id) => `live/${id}/sound.pcm`);
+    for (const path of paths.filter((each) => laneOf(each) === "urgent")) {
+      const entry = await entryOf(root, path);
+      if (entry !== null && this.#differs(entry)) changed.push(entry);
+    }
+    const here = new Set(paths);
+    for (const path of this.#theirs.keys()) if (path.startsWith("live/") && !here.has(path)) this.#missing.add(path);
+    return changed;
+  }
+
+  /** Returns whether a directory may have other entries than at the last call. */
+  async #hasChanged(directory: string): Promise<boolean> {
+    const now = this.#now();
+    const stats = await stat(join(this.#paths.root, directory)).catch(() => null);
+    const changedAt = stats?.mtimeMs ?? 0;
+    if (this.#listedAt.get(directory) === changedAt) return false;
+    this.#listedAt.set(directory, changedAt < now - CLOCK_MILLISECONDS ? changedAt : null);
+    return true;
+  }
+
+  async #lookForBulk(): Promise<void> {
+    const now = this.#now();
+    if (now < this.#nextBulkLook) return;
+    this.#nextBulkLook = now + BULK_LOOK_MILLISECONDS;
+    const here = new Set<string>();
+    for await (const entry of listFiles(this.#paths, "bulk")) {
+      here.add(entry.path);
+      if (this.#differs(entry) && entry.changedAt < now - SETTLED_MILLISECONDS) this.#bulk.set(entry.path, entry);
+    }
+    for (const path of this.#theirs.keys()) {
+      if (!here.has(path) && laneOf(path) === "bulk") this.#bulk.set(path, null);
+    }
+  }
+
+  #differs(entry: FileEntry): boolean {
+    const theirs = this.#theirs.get(entry.path);
+    return theirs === undefined || !isSameEntry(theirs, entry);
+  }
+
+  async #sendWhole(entry: FileEntry): Promise<void> {
+    const transfer = await this.#begin(entry, "urgent");
+    while (transfer !== null && !(await this.#sendPiece(transfer)));
+  }
+
+  /** Begins to send a file. @returns null if it is gone */
+  async #begin({ path }: FileEntry, lane: Lane): Promise<Transfer | null> {
+    let file: FileHandle;
+    try {
+      file = await open(join(this.#paths.root, path), "r");
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return null;
+      throw error;
+    }
+    const entry = toEntry(path, await file.stat());
+    const theirs = this.#theirs.get(path);
+    // The sound of a session only grows.
+    const from = path.startsWith("live/") && theirs !== undefined && theirs.bytes < entry.bytes ? theirs.bytes : 0;
+    this.#theirs.set(path, entry);
+    await this.#channel.send({ type: "file", lane, ...entry, from });
+    return { entry, file, at: from };
+  }
+
+  /** Sends the next piece of a file. @returns whether it was the last one */
+  async #sendPiece(transfer: Transfer): Promise<boolean> {
+    const { entry, file } = transfer;
+    const lane = laneOf(entry.path) ?? "bulk";
+    const wanted = Math.min(PIECE_BYTES, entry.bytes - transfer.at);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(wanted), 0, wanted, transfer.at);
+    transfer.at += bytesRead;
+    if (bytesRead > 0) await this.#channel.sendBytes(dataKinds[lane], buffer.subarray(0, bytesRead));
+    const isShorter = bytesRead < wanted;
+    if (!isShorter && transfer.at < entry.bytes) return false;
+    await file.close();
+    if (this.#transfer === transfer) this.#transfer = null;
+    // It is compared again, and sent again if it was changed meanwhile.
+    if (isShorter) this.#theirs.delete(entry.path);
+    await this.#channel.send({ type: "fileEnd", lane, isComplete: !isShorter });
+    return true;
+  }
+}
+
+function emptyIfMissing(error: unknown): string[] {
+  if (codeOf(error) === "ENOENT") return [];
+  throw error;
+}

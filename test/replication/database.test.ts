@@ -1,0 +1,148 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { FollowedDirectory } from "./followed-directory.ts";
+
+test("a standby gets a copy of the database, and each transaction after it", async () => {
+  await using pair = new FollowedDirectory();
+  pair.write("before");
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes()).toEqual(["before"]);
+  pair.write("after");
+  await pair.confirmed();
+  expect(pair.notes()).toEqual(["before", "after"]);
+  const { server, standby } = await pair.files();
+  expect(standby.equals(server)).toBe(true);
+});
+
+test("a standby that was away continues where it was, without another copy of the database", async () => {
+  await using pair = new FollowedDirectory();
+  pair.write(new Uint8Array(2_000_000));
+  pair.connect();
+  await pair.confirmed();
+  await pair.disconnect();
+  pair.sentBytes = 0;
+  for (const text of ["one", "two"]) pair.write(text);
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes()).toEqual(["2000000 bytes", "one", "two"]);
+  expect(pair.sentBytes).toBeLessThan(100_000);
+});
+
+test("the log starts again while a standby follows, and while it is away, and the standby continues", async () => {
+  await using pair = new FollowedDirectory();
+  pair.connect();
+  const expected: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    pair.write(`${round}`);
+    expected.push(`${round}`);
+    await pair.confirmed();
+    expect(await pair.source.emptyLog()).toBe(true);
+    expect(statSync(`${pair.server.databasePath}-wal`).size).toBe(0);
+    if (round % 2 === 1) continue;
+    await pair.disconnect();
+    pair.sentBytes = 0;
+    pair.write("away");
+    expected.push("away");
+    pair.connect();
+    await pair.confirmed();
+    expect(pair.sentBytes).toBeLessThan(60_000);
+  }
+  expect(pair.notes()).toEqual(expected);
+});
+
+test("nobody else can start the log again before a standby has what is in it", async () => {
+  await using pair = new FollowedDirectory();
+  pair.connect();
+  await pair.confirmed();
+  await pair.disconnect();
+  using other = new Database(pair.server.databasePath);
+  const logs = new Set<string>();
+  for (let round = 0; round < 10; round++) {
+    // SQLite itself would start it again after a thousand pages.
+    for (let count = 0; count < 10; count++) pair.write(new Uint8Array(80_000));
+    other.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    logs.add(readFileSync(`${pair.server.databasePath}-wal`).toString("hex", 16, 24));
+  }
+  expect(logs.size).toBe(1);
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes()).toHaveLength(100);
+});
+
+test("a standby that stays away, or a log that has grown to its limit, does not keep the log from its restart", async () => {
+  await using pair = new FollowedDirectory();
+  pair.connect();
+  await pair.confirmed();
+  await pair.disconnect();
+  pair.maxLogBytes = 2 ** 20;
+  const log = `${pair.server.databasePath}-wal`;
+  for (let count = 0; count < 20; count++) pair.write(new Uint8Array(80_000));
+  expect(statSync(log).size).toBeGreaterThan(2 ** 20);
+  while (pair.source.isHolding) await Bun.sleep(20);
+  using other = new Database(pair.server.databasePath);
+  expect(other.query("PRAGMA wal_checkpoint(TRUNCATE)").get()).toEqual({ busy: 0, log: 0, checkpointed: 0 });
+  // Its place in the log is gone, so it gets what has changed in the database.
+  pair.write("later");
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes().at(-1)).toBe("later");
+  await pair.disconnect();
+  pair.ahead = 11 * 60_000;
+  while (pair.source.isHolding) await Bun.sleep(20);
+});
+
+test("a new copy of the database has only what differs", async () => {
+  await using pair = new FollowedDirectory();
+  pair.write(crypto.getRandomValues(new Uint8Array(60_000)));
+  for (let count = 0; count < 60; count++) pair.write(crypto.getRandomValues(new Uint8Array(60_000)));
+  pair.connect();
+  const before = await pair.files();
+  await pair.disconnect();
+  // As after a crash of the standby's machine, which has lost its log.
+  writeFileSync(`${pair.standby.state}/standby-log-end.json`, "");
+  pair.write("one more");
+  pair.sentBytes = 0;
+  pair.connect();
+  await pair.confirmed();
+  expect(before.server.length).toBeGreaterThan(3_000_000);
+  expect(pair.sentBytes).toBeLessThan(500_000);
+  expect(pair.notes().at(-1)).toBe("one more");
+});
+
+test("a copy whose connection breaks anywhere is a whole database with everything that was confirmed", async () => {
+  await using pair = new FollowedDirectory();
+  pair.write("first");
+  pair.connect();
+  await pair.confirmed();
+  await pair.disconnect();
+  let confirmed = 1;
+  let written = 1;
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let round = 0; round < 60; round++) {
+    pair.connect(random(120_000));
+    const isCut = pair.ended().then(() => true);
+    for (let count = random(5); count > 0; count--) {
+      pair.write(new Uint8Array(random(40_000)));
+      written += 1;
+      const now = written;
+      if (await Promise.race([pair.source.confirmation(), isCut.then(() => false)])) confirmed = now;
+    }
+    if (random(3) === 0) await Promise.race([pair.source.emptyLog(), isCut]);
+    await pair.disconnect();
+    if (random(4) === 0) writeFileSync(`${pair.standby.state}/standby-log-end.json`, "");
+    const notes = pair.notes();
+    expect(notes.length).toBeGreaterThanOrEqual(confirmed);
+    expect(notes.length).toBeLessThanOrEqual(written);
+  }
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes()).toHaveLength(written);
+  const { server, standby } = await pair.files();
+  expect(standby.equals(server)).toBe(true);
+});

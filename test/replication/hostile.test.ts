@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { duplexPair } from "node:stream";
+import { pino } from "pino";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { follow } from "../../src/replication/follower.ts";
+import { kinds, MAX_MESSAGE_BYTES, ProtocolError } from "../../src/replication/messages.ts";
+import { StandbySource } from "../../src/replication/source.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+
+const ID = "0192a4d5-0000-7000-8000-000000000001";
+
+function message(kind: number, body: string | Uint8Array): Buffer {
+  const content = Buffer.from(body);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(content.length);
+  head[4] = kind;
+  return Buffer.concat([head, content]);
+}
+
+const json = (value: object) => message(kinds.json, JSON.stringify(value));
+const file = (path: string, bytes = 3, from = 0) =>
+  json({ type: "file", lane: "urgent", path, bytes, changedAt: 1, from });
+const length = (bytes: number) => {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(bytes);
+  return head;
+};
+
+const fromServer: Readonly<Record<string, readonly Buffer[]>> = {
+  "a message without end": [length(MAX_MESSAGE_BYTES + 1)],
+  "no JSON": [message(kinds.json, "{")],
+  "an unknown message": [json({ type: "execute", command: "id" })],
+  "an unknown kind of message": [message(200, "x")],
+  "a file above the directory": [file("../escaped")],
+  "a file with a path that leads out": [file(`uploads/../../escaped`)],
+  "an absolute path": [file("/tmp/escaped")],
+  "the settings of the directory": [file("standby.json")],
+  "the database as a file": [file("transcribe.db")],
+  "a file with an end of line in its name": [file(`uploads/${ID}\n`)],
+  "a work file with a hidden name": [
+    json({ type: "file", lane: "bulk", path: `work/${ID}/.ssh`, bytes: 1, changedAt: 1, from: 0 }),
+  ],
+  "a file in the wrong lane": [
+    json({ type: "file", lane: "bulk", path: `uploads/${ID}`, bytes: 1, changedAt: 1, from: 0 }),
+  ],
+  "more bytes than it announced": [file(`uploads/${ID}`), message(kinds.urgentData, "four")],
+  "fewer bytes than it announced": [file(`uploads/${ID}`), json({ type: "fileEnd", lane: "urgent", isComplete: true })],
+  "bytes that continue a file which is not there": [file(`uploads/${ID}`, 9, 5)],
+  "bytes without a file": [message(kinds.urgentData, "x")],
+  "a removal outside": [json({ type: "remove", path: "../../etc/passwd" })],
+  "a log without a database": [message(kinds.logHeader, Buffer.alloc(32))],
+  "frames without a log": [message(kinds.logFrames, Buffer.alloc(4120))],
+  "a database of an impossible size": [json({ type: "snapshot", bytes: Number.MAX_SAFE_INTEGER })],
+  "a database of half a page": [json({ type: "snapshot", bytes: 700 })],
+  "a block that was not announced": [message(kinds.block, Buffer.alloc(100))],
+  "a block beyond the end": [
+    json({ type: "snapshot", bytes: 4096 }),
+    message(kinds.block, Buffer.from([0, 0, 0, 9, 1])),
+  ],
+  "an end before the blocks": [json({ type: "snapshot", bytes: 4096 }), json({ type: "snapshotEnd" })],
+  "no database at all": [
+    json({ type: "snapshot", bytes: 4096 }),
+    message(kinds.block, Buffer.concat([Buffer.alloc(4), Buffer.alloc(4096, "x")])),
+    json({ type: "snapshotEnd" }),
+  ],
+};
+
+describe("a standby ends the connection, and writes nothing outside, if its server sends", () => {
+  test.each(Object.keys(fromServer))("%s", async (what) => {
+    using temporary = temporaryDirectory();
+    const paths = new DataDirectory(join(temporary.path, "standby"));
+    const [ours, theirs] = duplexPair();
+    theirs.resume();
+    theirs.on("error", () => {});
+    const followed = follow(ours, { paths, onState() {}, onContact() {}, signal: new AbortController().signal });
+    for (const bytes of fromServer[what] ?? []) theirs.write(bytes);
+    const error = await followed.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(error instanceof ProtocolError || /ENOENT/.test(String(error))).toBe(true);
+    expect(readdirSync(temporary.path)).toEqual(["standby"]);
+    expect(existsSync(paths.databasePath)).toBe(false);
+    expect(readdirSync(paths.uploads)).toEqual([]);
+  });
+});
+
+const hello = { type: "hello", protocol: 1, version: "1.0.0", position: null };
+const fromStandby: Readonly<Record<string, readonly Buffer[]>> = {
+  "a message without end": [length(2 ** 32 - 1)],
+  "another protocol": [json({ ...hello, protocol: 2 })],
+  "an unknown message": [json({ type: "give", path: "/etc/passwd" })],
+  "a block of a database": [message(kinds.block, "x")],
+  "a path outside": [json(hello), json({ type: "have", entries: [{ path: "../x", bytes: 1, changedAt: 1 }] })],
+  "too many entries": [
+    json(hello),
+    json({ type: "have", entries: Array(1001).fill({ path: `uploads/${ID}`, bytes: 1, changedAt: 1 }) }),
+  ],
+  "digests that nobody wants": [json(hello), message(kinds.digests, Buffer.alloc(16))],
+  "a confirmation of nothing": [json(hello), json({ type: "haveAll" }), json({ type: "synced", number: 99 })],
+  "more digests than blocks": [
+    json(hello),
+    json({ type: "haveAll" }),
+    ...Array<Buffer>(50).fill(message(kinds.digests, Buffer.alloc(100_000))),
+  ],
+};
+
+describe("a server ends the connection, and its database stays as it is, if its standby sends", () => {
+  test.each(Object.keys(fromStandby))("%s", async (what) => {
+    using temporary = temporaryDirectory();
+    const paths = new DataDirectory(temporary.path);
+    const store = openDatabase(paths.databasePath);
+    const lines: string[] = [];
+    const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+    const source = new StandbySource({ paths, maxLogBytes: () => 2 ** 30, log, now: Date.now });
+    const [ours, theirs] = duplexPair();
+    ours.resume();
+    ours.on("error", () => {});
+    const served = source.serve(theirs, "hostile");
+    for (const bytes of fromStandby[what] ?? []) ours.write(bytes);
+    await served;
+    expect(lines.join("")).toContain("standby.disconnected");
+    expect(source.status().standby).toBeNull();
+    source.stop();
+    store.$client.close();
+    expect(readFileSync(paths.databasePath).subarray(0, 15).toString()).toBe("SQLite format 3");
+  });
+});
+
+test("a second standby is refused while one follows, and the same one replaces its former connection", async () => {
+  using temporary = temporaryDirectory();
+  const paths = new DataDirectory(temporary.path);
+  const store = openDatabase(paths.databasePath);
+  const source = new StandbySource({
+    paths,
+    maxLogBytes: () => 2 ** 30,
+    log: pino({ level: "silent" }),
+    now: Date.now,
+  });
+  const [first, firstEnd] = duplexPair();
+  first.resume();
+  const served = source.serve(firstEnd, "one");
+  const [second, secondEnd] = duplexPair();
+  second.resume();
+  await source.serve(secondEnd, "another");
+  expect(source.status().standby).toBe("one");
+  const [third, thirdEnd] = duplexPair();
+  third.resume();
+  const replaced = source.serve(thirdEnd, "one");
+  await served;
+  expect(source.status().standby).toBe("one");
+  source.stop();
+  await replaced;
+  store.$client.close();
+});

@@ -1,0 +1,189 @@
+import { Database } from "bun:sqlite";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { root } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { programCommand } from "../../harness/program.ts";
+import { reuseSelfTests } from "../../harness/self-test-results.ts";
+import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { createKey } from "../../src/keys/index.ts";
+import { writeCertificateFolders } from "../../src/replication/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+
+const HOST = "127.0.0.1";
+
+/** A process of the program, and its log so far. */
+export interface RunningProgram {
+  readonly child: Subprocess<"ignore", "pipe", "pipe">;
+  readonly log: LogLine[];
+  end(signal: NodeJS.Signals): Promise<number>;
+}
+
+/** A real server and a real standby, whose processes can be killed and started again. */
+export class StandbyPair implements AsyncDisposable {
+  readonly #temporary = temporaryDirectory();
+  readonly path = this.#temporary.path;
+  readonly serverDirectory = join(this.path, "server");
+  readonly standbyDirectory = join(this.path, "standby");
+  readonly #port = freePort();
+  readonly standbyPort = freePort();
+  readonly #started: RunningProgram[] = [];
+  /** File with the number of the write at which an armed server ends itself, see `arm`. */
+  readonly #stepPath = join(this.path, "step");
+
+  /** Creates the certificates of both. */
+  static async create(): Promise<StandbyPair> {
+    const pair = new StandbyPair();
+    await writeCertificateFolders(
+      join(pair.path, "certificates"),
+      { machines: [HOST, "standby"], renew: [] },
+      Date.now(),
+    );
+    return pair;
+  }
+
+  /** Settings of one of both. @param folder the folder of its certificate */
+  settings(folder: string): Record<string, string> {
+    const file = (name: string) => join(this.path, "certificates", folder, name);
+    return {
+      TRANSCRIBE_STANDBY_CA: file("ca.pem"),
+      TRANSCRIBE_STANDBY_CERTIFICATE: file("certificate.pem"),
+      TRANSCRIBE_STANDBY_KEY: file("key.pem"),
+    };
+  }
+
+  /** Starts the server, and waits until it listens. */
+  async serve(settings: Readonly<Record<string, string>> = {}): Promise<RunningProgram> {
+    mkdirSync(this.serverDirectory, { recursive: true, mode: 0o700 });
+    reuseSelfTests(this.serverDirectory);
+    const [program = "", ...rest] = programCommand(
+      "serve",
+      "--port",
+      `${this.#port}`,
+      "--data-dir",
+      this.serverDirectory,
+    );
+    const preload = ["--preload", join(import.meta.dir, "die-when-armed.ts")];
+    const running = this.#start([program, ...preload, ...rest], {
+      ...this.settings(HOST),
+      TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
+      DIE_AT_STEP: this.#stepPath,
+      ...settings,
+    });
+    await until(running, ({ event }) => event === "server.listening");
+    return running;
+  }
+
+  /** Starts the standby. @param from the server, by default at its address */
+  follow(from = `tls://${HOST}:${this.standbyPort}`, settings = this.settings("standby")): RunningProgram {
+    return this.#start(programCommand("standby", "--from", from, "--data-dir", this.standbyDirectory), settings);
+  }
+
+  /** Makes the server end itself before a write of its database. @param step number of writes from now on that pass */
+  async arm({ child }: RunningProgram, step: number): Promise<void> {
+    writeFileSync(this.#stepPath, `${step}`);
+    child.kill("SIGUSR2");
+    // The signal is handled before the next request.
+    await fetch(`http://${HOST}:${this.#port}/healthz`);
+  }
+
+  /** Uses the server's database, as a command does. */
+  withStore<T>(use: (store: Store) => T): T {
+    const store = openDatabase(new DataDirectory(this.serverDirectory).databasePath);
+    try {
+      return use(store);
+    } finally {
+      store.$client.close();
+    }
+  }
+
+  /** Returns a client of the server with a new key of a new account. */
+  client(name: string): TestClient & { readonly accountId: string } {
+    return this.withStore((store) => {
+      const by = { actor: "test", now: Date.now() };
+      const account = createAccount(store, name, by);
+      const { secret } = createKey(
+        store,
+        account,
+        {
+          name: "test",
+          scopes: ["transcriptions:read", "transcriptions:write", "transcriptions:edit", "transcriptions:delete"],
+        },
+        by,
+      );
+      const client = new TestClient(`http://${HOST}:${this.#port}/api/public/v1`, secret);
+      return Object.assign(client, { accountId: account.id });
+    });
+  }
+
+  /**
+   * Reads a copy of the standby's directory, as a takeover does. Nothing may be on its way to the standby.
+   * @throws {Error} if the database is damaged
+   */
+  inCopy<T>(read: (database: Database, uploads: readonly string[]) => T): T {
+    const path = join(this.path, "copy");
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path);
+    for (const name of readdirSync(this.standbyDirectory).filter((each) => each.startsWith("transcribe.db"))) {
+      cpSync(join(this.standbyDirectory, name), join(path, name));
+    }
+    const uploads = join(this.standbyDirectory, "uploads");
+    using database = new Database(join(path, "transcribe.db"), { readwrite: true });
+    const check = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").get()?.integrity_check;
+    if (check !== "ok") throw new Error(`the copy is damaged: ${check}`);
+    return read(database, existsSync(uploads) ? readdirSync(uploads) : []);
+  }
+
+  #start(command: readonly string[], settings: Readonly<Record<string, string>>): RunningProgram {
+    const child = Bun.spawn(killedWithParent(command), {
+      cwd: root,
+      env: environmentWith(settings),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const log: LogLine[] = [];
+    const running = { child, log, end: collectLog(child, log) };
+    this.#started.push(running);
+    return running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { child, end } of this.#started)
+      if (child.exitCode === null && child.signalCode === null) await end("SIGKILL");
+    this.#temporary[Symbol.dispose]();
+  }
+}
+
+/** Waits until a process has logged a number of such lines. @throws {Error} with its log when it exits before */
+export async function until(
+  { child, log }: RunningProgram,
+  isWanted: (line: LogLine) => boolean,
+  count = 1,
+): Promise<LogLine> {
+  const giveUpAt = performance.now() + startTimeout;
+  for (;;) {
+    const line = log.filter(isWanted)[count - 1];
+    if (line !== undefined) return line;
+    if (child.exitCode !== null || performance.now() > giveUpAt) {
+      throw new Error(
+        `the line does not come: ${isWanted}\n${log
+          .slice(-20)
+          .map((each) => JSON.stringify(each))
+          .join("\n")}`,
+      );
+    }
+    await Bun.sleep(20);
+  }
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: HOST, port: 0, socket: { data() {} } });
+  const { port } = server;
+  server.stop(true);
+  return port;
+}
