@@ -71,7 +71,7 @@ const stepTexts = {
 /** @returns a function that opens the fence; null without one @throws {CommandError} if the administrator has to confirm that */
 function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
   if (withoutFence === true) return null;
-  if (settings.standby.fence !== "") return () => openRegister(settings, null, createLogger("silent"));
+  if (settings.standby.fence !== "") return () => openRegister(settings, null);
   throw new CommandError(
     "standby.fence is not set, so nothing keeps the other server from serving; switch it off for good, and repeat with --without-fence",
   );

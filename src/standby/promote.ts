@@ -137,10 +137,9 @@ async function takeFence(
   const opened = stack.move();
   return {
     async raise(known) {
-      const id = await register.identify();
-      if (id !== null && known.fence !== null && id !== known.fence) {
+      if ((await register.identify()) !== known.fence) {
         throw new PromotionError(
-          "the folder of standby.fence is not the one that fenced the other server; is the shared storage mounted?",
+          "standby.fence is not what fenced the other server, which may serve nevertheless. Is it set there, too, and is the shared storage mounted? If that server is off and stays off: --without-fence",
         );
       }
       // A broker that was started again knows no epoch.

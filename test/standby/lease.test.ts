@@ -38,7 +38,7 @@ class UnreliableRegister {
   seenBy(isCut: () => boolean): LeaseRegister {
     return {
       forgets: true,
-      identify: async () => null,
+      identify: async () => "test",
       read: async () => {
         await this.#delay(isCut);
         const found = { record: this.#record, version: String(this.#version) };
