@@ -69,7 +69,7 @@ describe("a promotion", () => {
       expect([step, exitCode]).toEqual([step, step < STEPS ? 137 : 0]);
       const isMarked = readStandbyMarker(directory) !== null;
       expect([step, isMarked]).toEqual([step, step < STEPS - 1]);
-      const promoted = { epoch: 2, from: "tls://a:1", appliedAt: 0, unchecked: [] };
+      const promoted = { epoch: 2, from: "tls://a:1", appliedAt: 0, isChecked: true };
       expect(await promoteByFolder(directory.root, fence)).toEqual(isMarked ? promoted : null);
       expect(readStandbyMarker(directory)).toBeNull();
       expect(standby.epoch).toBe(2);
