@@ -51,8 +51,14 @@ export function promoteCommand(): Command {
         );
       });
       const epoch = promotion?.epoch ?? null;
-      const { from = null, appliedAt = null, unchecked = [] } = promotion ?? {};
-      const json = { promoted: promotion !== null, epoch, from, applied_at: optionalDate(appliedAt), unchecked };
+      const { from = null, appliedAt = null, isChecked = false } = promotion ?? {};
+      const json = {
+        promoted: promotion !== null,
+        epoch,
+        from,
+        applied_at: optionalDate(appliedAt),
+        checked: isChecked,
+      };
       line[Symbol.dispose]();
       print(options, json, () => textOf(directory, promotion));
     });
@@ -71,7 +77,7 @@ const stepTexts = {
 /** @returns a function that opens the fence; null without one @throws {CommandError} if the administrator has to confirm that */
 function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
   if (withoutFence === true) return null;
-  if (settings.standby.fence !== "") return () => openRegister(settings, null, createLogger("silent"));
+  if (settings.standby.fence !== "") return () => openRegister(settings, null);
   throw new CommandError(
     "standby.fence is not set, so nothing keeps the other server from serving; switch it off for good, and repeat with --without-fence",
   );
@@ -81,13 +87,11 @@ function textOf(directory: DataDirectory, promotion: Promotion | null): string {
   const { role } = installedService("/");
   const next = role === "server" ? "systemctl enable --now transcribe" : "transcribe serve";
   if (promotion === null) return `${directory.root} is the data directory of a server already; start it: ${next}`;
-  const { epoch, appliedAt, unchecked } = promotion;
+  const { epoch, appliedAt, isChecked } = promotion;
   return [
     `${directory.root} has taken over (epoch ${epoch}).`,
     ...(appliedAt === null ? [] : [`Its last change of the other server is of ${new Date(appliedAt).toISOString()}.`]),
-    ...(unchecked.length === 0
-      ? []
-      : [`Not checked for damage, for lack of time: ${unchecked.join(", ")}; see transcribe doctor.`]),
+    ...(isChecked ? [] : ["The database is too large to be checked for damage in time; see: transcribe doctor"]),
     `Next: ${next}, and give this machine the address of the other one.`,
   ].join("\n");
 }

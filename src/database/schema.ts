@@ -651,6 +651,6 @@ export const serving = sqliteTable("serving", {
   id: integer().primaryKey(),
   /** Increased by each promotion of a standby. */
   epoch: integer().notNull(),
-  /** Id of the folder that fences the servers; null without one. */
+  /** Id of the folder that fences the servers, or `broker`; null without one. */
   fence: text(),
 });

@@ -1,6 +1,7 @@
 import type { Settings } from "../config/index.ts";
 import { checkWrites, type Store } from "../database/index.ts";
 import {
+  BROKER_ID,
   BrokerRegister,
   FolderRegister,
   holderOf,
@@ -62,7 +63,7 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
     if (known.fence !== null) storeServing(store, { fence: null });
     return withoutFence;
   }
-  const register = await openRegister(settings, known.fence, log);
+  const register = await openRegister(settings, known.fence);
   const lease = new ServingLease({
     register,
     holder: { ...holderOf(dataDirectory), epoch: known.epoch },
@@ -100,20 +101,17 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
 
 /**
  * Opens the register of the fence in the settings.
- * @param folder id of the folder that was used before; null if none was
+ * @param folder id of the fence that was used before; null if none was
  * @throws {BrokerError} for a broker that a person has to mend
  */
-export async function openRegister(settings: Settings, folder: string | null, log: Logger): Promise<LeaseRegister> {
+export async function openRegister(settings: Settings, folder: string | null): Promise<LeaseRegister> {
   const { fence } = settings.standby;
-  if (fence !== "broker") return new FolderRegister(fence, folder);
+  if (fence !== "broker") return new FolderRegister(fence, folder === BROKER_ID ? null : folder);
   // Loaded only here, so that a single machine does not load the broker's client.
   const { Broker } = await import("../fleet/index.ts");
   const { machine } = await fleetIdentity(settings.fleet);
   // A connection of its own: on a shared one, renewals would wait behind parts of recordings.
   const options = { ...settings.fleet, url: settings.fleet.broker, machine, log: createLogger("silent") };
-  const broker = await Broker.connectOrWait(options).catch((error: unknown) => {
-    log.error({ event: "standby.fence_unusable", err: error });
-    throw error;
-  });
+  const broker = await Broker.connectOrWait(options);
   return new BrokerRegister(broker.leaseStream(), () => broker.close());
 }

@@ -7,6 +7,9 @@ interface TextStream {
   replace(version: string, text: string): Promise<string | null>;
 }
 
+/** Stands for the broker among the ids of fences: a broker has no id that survives its restart. */
+export const BROKER_ID = "broker";
+
 /** The lease in a fleet's broker, whose memory is empty after its restart. */
 export class BrokerRegister implements LeaseRegister {
   readonly forgets = true;
@@ -19,8 +22,8 @@ export class BrokerRegister implements LeaseRegister {
     this.#close = close;
   }
 
-  async identify(): Promise<null> {
-    return null;
+  async identify(): Promise<string> {
+    return BROKER_ID;
   }
 
   async read(): Promise<Registered> {

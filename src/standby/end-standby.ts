@@ -11,6 +11,8 @@ export class PromotionError extends ExpectedError {
 /** Time in which a standby's process ends after SIGTERM, and after SIGKILL. */
 const STOP_MILLISECONDS = 8000;
 const KILL_MILLISECONDS = 4000;
+/** Time for which another command may hold the lock. */
+const OTHER_MILLISECONDS = 2000;
 const CHECK_MILLISECONDS = 50;
 
 /**
@@ -23,18 +25,23 @@ export async function endStandby(directory: DataDirectory): Promise<() => void> 
   const unlock = tryLock(directory);
   if (unlock !== null) return unlock;
   const pid = standbyOf(directory);
-  for (const [signal, milliseconds] of [
+  if (pid === null) {
+    const locked = await untilLocked(directory, OTHER_MILLISECONDS);
+    if (locked !== null) return locked;
+    throw new PromotionError(`another process uses ${directory.root}; end it, and repeat transcribe promote`);
+  }
+  const signals = [
     ["SIGTERM", STOP_MILLISECONDS],
     ["SIGKILL", KILL_MILLISECONDS],
-  ] as const) {
-    if (pid !== null) end(pid, signal);
+  ] as const;
+  for (const [signal, milliseconds] of signals) {
+    end(pid, signal);
     const locked = await untilLocked(directory, milliseconds);
     if (locked !== null) return locked;
-    // Another command may hold the lock for a moment.
-    if (pid === null) break;
   }
-  const who = pid === null ? "another process" : `the standby's process ${pid}`;
-  throw new PromotionError(`${who} uses ${directory.root} and does not end; end it, and repeat transcribe promote`);
+  throw new PromotionError(
+    `the standby's process ${pid} uses ${directory.root} and does not end; end it, and repeat transcribe promote`,
+  );
 }
 
 async function untilLocked(directory: DataDirectory, milliseconds: number): Promise<(() => void) | null> {

@@ -7,7 +7,7 @@ const { serving } = tables;
 export interface Serving {
   /** Increased by each promotion. */
   readonly epoch: number;
-  /** Id of the folder that fences the servers; null without one. */
+  /** Id of the folder that fences the servers, or `broker`; null without one. */
   readonly fence: string | null;
 }
 

@@ -13,6 +13,10 @@ const KEPT = 4;
 /** Age from which the file of a write that a crash interrupted is removed. */
 const LEFT_MILLISECONDS = 3_600_000;
 const MAX_BYTES = 65_536;
+const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [/^ENOENT$/, "create the folder on the shared storage, and see that the storage is mounted"],
+  [/^(ENOSYS|EOPNOTSUPP|ENOTSUP|EPERM|EMLINK)$/, "its file system must support hard links, as NFS does"],
+];
 
 /**
  * A folder on storage that several machines reach, such as NFS. Each write is a new file with the next number, and the
@@ -106,6 +110,8 @@ export class FolderRegister implements LeaseRegister {
     const path = join(this.#path, `write-${crypto.randomUUID()}`);
     try {
       await using file = await open(path, "wx", 0o644);
+      // The service's umask is 0077, and the other machine's service may be another user.
+      await file.chmod(0o644);
       await file.writeFile(text);
       if (text !== "") await file.sync();
     } catch (error) {
@@ -164,9 +170,7 @@ export class FolderRegister implements LeaseRegister {
   #unusable(error: unknown): FenceError {
     if (error instanceof FenceError) return error;
     const hint =
-      codeOf(error) === "ENOENT"
-        ? "create the folder on the shared storage, and see that the storage is mounted"
-        : "both servers' users must be able to write there";
+      HINTS.find(([codes]) => codes.test(codeOf(error)))?.[1] ?? "both servers' users must be able to write there";
     return new FenceError(`the fence's folder ${this.#path} can't be used (${messageOf(error)}): ${hint}`, {
       cause: error,
     });

@@ -1,4 +1,4 @@
-export { BrokerRegister } from "./broker-register.ts";
+export { BROKER_ID, BrokerRegister } from "./broker-register.ts";
 export { holderOf } from "./directory-identity.ts";
 export { readServing, storeServing } from "./epoch.ts";
 export { FolderRegister } from "./folder-register.ts";

@@ -41,8 +41,8 @@ export interface Registered {
 export interface LeaseRegister {
   /** Whether it may forget everything while servers use it. */
   readonly forgets: boolean;
-  /** Returns the id of the place, which gets one with its first use; null if it has none. */
-  identify(): Promise<string | null>;
+  /** Returns the id of the place, which gets one with its first use. */
+  identify(): Promise<string>;
   read(): Promise<Registered>;
   /** Writes a record if nobody has written since a read. @returns its version; null if somebody has */
   replace(version: string, record: LeaseRecord): Promise<string | null>;

@@ -57,6 +57,8 @@ const MARGIN = 0.1;
 /** Attempts within a lease while it is not held, and checks whether it has lapsed: 250 ms apart with a lease of 12 s. */
 const STEPS = 48;
 const RELEASE_MILLISECONDS = 3000;
+/** No register has this version. */
+const LATE_VERSION = "late";
 
 /** Returns how long the lease of another server may be valid after its last write was seen. */
 function waitFor(milliseconds: number, record: LeaseRecord | null): number {
@@ -120,7 +122,7 @@ export class ServingLease {
   #epoch: number;
   #validUntil: Moment | null = null;
   #hasHeld = false;
-  /** Version of the last record that this process wrote. */
+  /** Version of the last record that this process wrote in time; null before it has written one. */
   #ownVersion: string | null = null;
   /** Since when this process's claim stands without interruption, and how long it must. */
   #claim: { readonly since: number; readonly milliseconds: number } | null = null;
@@ -269,10 +271,15 @@ export class ServingLease {
     const written = await register.replace(version, this.#record(state));
     // Another machine was faster; the next step reads its record.
     if (written === null) return;
-    this.#ownVersion = written;
-    if (state === "held") this.#hold(begun);
-    else if (!continues || this.#claim === null)
+    if (state === "waiting") {
+      this.#ownVersion = written;
+      if (continues && this.#claim !== null) return;
       this.#claim = { since: this.#now().monotonic, milliseconds: waitFor(this.#options.milliseconds, record) };
+      return;
+    }
+    this.#hold(begun);
+    // A write that took longer than a lease may have met a register that has forgotten another server's lease meanwhile.
+    this.#ownVersion = this.isHeld ? written : LATE_VERSION;
   }
 
   /** Returns the state to write after this server's own record, or after none. */
@@ -280,7 +287,8 @@ export class ServingLease {
     if (this.isHeld) return "held";
     // After its restart, a broker knows no leases, and that of another server may still be valid.
     if (record === null) return this.#options.register.forgets ? "waiting" : "held";
-    if (record.state !== "waiting") return "held";
+    const isKnown = this.#ownVersion === null || version === this.#ownVersion;
+    if (record.state !== "waiting") return isKnown || !this.#options.register.forgets ? "held" : "waiting";
     const claim = version === this.#ownVersion ? this.#claim : null;
     return claim !== null && begun.monotonic >= claim.since + claim.milliseconds ? "held" : "waiting";
   }

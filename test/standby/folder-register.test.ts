@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { FolderRegister } from "../../src/standby/folder-register.ts";
@@ -23,6 +23,22 @@ describe("a folder with a lease", () => {
       expect(written.length).toBeGreaterThan(0);
     }
     expect(readdirSync(folder.path).length).toBeLessThan(10);
+  });
+
+  test("can be read by the user of the other machine, whatever the umask", async () => {
+    using folder = temporaryDirectory();
+    const before = process.umask(0o077);
+    try {
+      const register = new FolderRegister(folder.path, null);
+      await register.replace((await register.read()).version, leaseOf(1));
+    } finally {
+      process.umask(before);
+    }
+    const modes = readdirSync(folder.path).map((name) => [name, statSync(join(folder.path, name)).mode & 0o777]);
+    expect(modes.toSorted()).toEqual([
+      ["fence-id", 0o644],
+      ["lease-000000001.json", 0o644],
+    ]);
   });
 
   test("refuses the write of a machine that was stopped since its read", async () => {

@@ -38,7 +38,7 @@ class UnreliableRegister {
   seenBy(isCut: () => boolean): LeaseRegister {
     return {
       forgets: true,
-      identify: async () => null,
+      identify: async () => "test",
       read: async () => {
         await this.#delay(isCut);
         const found = { record: this.#record, version: String(this.#version) };
@@ -132,4 +132,25 @@ test("no two of several servers ever hold a lease at the same time, whatever the
   expect(both).toBe(0);
   expect(held).toBeGreaterThan(100);
   expect(register.writes).toBeGreaterThan(200);
+});
+
+test("a lease lapses while the register does not answer, and its end does not wait for it", async () => {
+  const register = new UnreliableRegister(() => 0.6);
+  const answers = register.seenBy(() => false);
+  let hangs = false;
+  const lease = new ServingLease({
+    register: { ...answers, read: () => (hangs ? new Promise(() => {}) : answers.read()) },
+    holder: { owner: "0".repeat(32), host: "a", epoch: 1 },
+    milliseconds: LEASE_MILLISECONDS,
+    clock,
+    log,
+  });
+  await lease.acquire({ persists: true });
+  const lapsed = Promise.withResolvers<boolean>();
+  lease.onChange((isHeld) => lapsed.resolve(!isHeld));
+  lease.keep();
+  hangs = true;
+  expect(await lapsed.promise).toBe(true);
+  expect(() => lease.check()).toThrow("it can't renew its lease");
+  await lease.release();
 });

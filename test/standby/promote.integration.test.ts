@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { closeSync, copyFileSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../harness/processes.ts";
 import { environmentWith, runCli } from "../../harness/server.ts";
@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { FolderRegister } from "../../src/standby/folder-register.ts";
-import { readServing } from "../../src/standby/index.ts";
+import { readServing, storeServing } from "../../src/standby/index.ts";
 import { DataDirectory, readStandbyMarker, writeStandbyMarker } from "../../src/storage/index.ts";
 import { leaseOf, promoteByFolder } from "./leases.ts";
 
@@ -20,11 +20,14 @@ class Standby implements Disposable {
   readonly fence = join(this.#folder.path, "fence");
   readonly backup = join(this.#folder.path, "backup.db");
 
-  constructor({ complete = true } = {}) {
+  constructor({ complete = true, isFenced = true } = {}) {
     mkdirSync(this.fence);
     this.directory = new DataDirectory(join(this.#folder.path, "data"));
+    // As the database of a server that uses the fence.
+    writeFileSync(join(this.fence, "fence-id"), "the-fence\n");
     const store = openDatabase(this.directory.databasePath);
     createAccount(store, "acme", { actor: "test", now: Date.now() });
+    storeServing(store, { fence: isFenced ? "the-fence" : null });
     store.$client.close();
     writeStandbyMarker(this.directory, { from: "tls://a:1", since: 0, appliedAt: 0, complete });
   }
@@ -66,7 +69,7 @@ describe("a promotion", () => {
       expect([step, exitCode]).toEqual([step, step < STEPS ? 137 : 0]);
       const isMarked = readStandbyMarker(directory) !== null;
       expect([step, isMarked]).toEqual([step, step < STEPS - 1]);
-      const promoted = { epoch: 2, from: "tls://a:1", appliedAt: 0, unchecked: [] };
+      const promoted = { epoch: 2, from: "tls://a:1", appliedAt: 0, isChecked: true };
       expect(await promoteByFolder(directory.root, fence)).toEqual(isMarked ? promoted : null);
       expect(readStandbyMarker(directory)).toBeNull();
       expect(standby.epoch).toBe(2);
@@ -84,6 +87,13 @@ describe("a promotion", () => {
     const again = await standby.cli("promote", "--without-fence", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ promoted: false });
     expect([standby.epoch, (await standby.cli("accounts", "list")).exitCode]).toEqual([2, 0]);
+  });
+
+  test.concurrent("is refused if the other server does not use the fence", async () => {
+    using standby = new Standby({ isFenced: false });
+    const promoted = promoteByFolder(standby.directory.root, standby.fence);
+    await expect(promoted).rejects.toThrow("is not what fenced the other server");
+    expect(readStandbyMarker(standby.directory)).not.toBeNull();
   });
 
   test.concurrent("is refused before the first copy is complete, and without a database", async () => {

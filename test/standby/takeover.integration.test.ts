@@ -24,7 +24,7 @@ test("a server that was stopped for longer than its lease answers and writes not
   process.kill(first.pid, "SIGSTOP");
   const promoted = await second.cli("promote", "--json");
   expect(promoted.stderr).toBe("");
-  expect(JSON.parse(promoted.stdout)).toMatchObject({ promoted: true, epoch: 2, unchecked: [] });
+  expect(JSON.parse(promoted.stdout)).toMatchObject({ promoted: true, epoch: 2, checked: true });
   await second.start(false);
   const next = new TestClient(second.baseUrl, client.key);
   expect((await next.get(before.id)).id).toBe(before.id);

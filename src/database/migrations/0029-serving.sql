@@ -1,5 +1,5 @@
--- Which server may serve this database: each promotion of a standby increases the epoch. The id is that of the folder
--- that fences the servers; null without one.
+-- Which server may serve this database: each promotion of a standby increases the epoch. The fence is the id of the folder
+-- that fences the servers, or "broker"; null without one.
 CREATE TABLE serving (
   id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
   epoch INTEGER NOT NULL,

@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { openRegister } from "../../../server/index.ts";
 import { holderOf, readServing } from "../../../standby/index.ts";
 import { isStandby } from "../../../storage/index.ts";
-import { createLogger } from "../../../telemetry/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { isAllowed } from "../machine.ts";
@@ -38,7 +37,7 @@ const fence: Check = {
 async function findingOf({ settings, paths, server }: CheckContext, folder: string | null): Promise<Finding> {
   const advice = "The server pauses while it can't renew its lease there, and transcribe promote can't take over.";
   try {
-    const register = await openRegister(settings, folder, createLogger("silent"));
+    const register = await openRegister(settings, folder);
     try {
       const { record } = await register.read();
       if (record === null) return ok("the fence can be used; no server has held the lease yet");
