@@ -11,9 +11,10 @@ import {
   measureRequests,
   measureSyncs,
   measureTotals,
+  sharesOf,
   UPLOADS_AT_ONCE,
 } from "./capacity/costs.ts";
-import { type Costs, fit, fitCosts } from "./capacity/model.ts";
+import { besideOthers, type Costs, fit, fitCosts } from "./capacity/model.ts";
 import {
   checkTable,
   costsTable,
@@ -47,7 +48,10 @@ export const command = defineCommand({
     const { costs } = measured;
     const check = {
       measured: measured.mixed,
-      simulated: simulate(costs, HERE, { minutes: measured.load, uploadsAtOnce: UPLOADS_AT_ONCE }),
+      simulated: simulate(besideOthers(costs, sharesOf(measured.mixed).others), HERE, {
+        minutes: measured.load,
+        uploadsAtOnce: UPLOADS_AT_ONCE,
+      }),
     };
     const plans: { name: string; load: number; result: Simulated }[] = [];
     for (const plan of PLANS) {

@@ -100,6 +100,14 @@ export async function measureTotals(
   };
 }
 
+/** Returns the shares of this machine's cores that a load used, and that other programs used meanwhile. */
+export function sharesOf(load: Totals): { own: number; others: number } {
+  const { mainSeconds, threadSeconds, childSeconds, brokerSeconds, workerSeconds, seconds, busyShare } = load;
+  const used = mainSeconds + threadSeconds + childSeconds + brokerSeconds + workerSeconds;
+  const own = used / seconds / availableParallelism();
+  return { own, others: Math.max(0, busyShare - own) };
+}
+
 /** Sends the recordings in their order, a few at a time, and waits for all of them. */
 async function sendAll({ minutes, fileOf }: CapacityLoad, client: TestClient): Promise<string[]> {
   const ids: string[] = [];
