@@ -4,6 +4,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { repeat } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { flag } from "../shared/options.ts";
+import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, report, reportOptions, type Table, writeGenerated } from "../shared/table.ts";
 import {
   type CapacityLoad,
@@ -89,6 +90,8 @@ const HERE: Plant = {
 };
 
 async function measure(short: boolean) {
+  if (Bun.which("strace") === null)
+    throw new CommandError("the waits for the disk are counted with strace: apt-get install strace");
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryDirectory()).path;
   const { file: meetings } = await makeRecording("meetings", corpusPath(""), folder);

@@ -134,7 +134,7 @@ export async function measureSyncs(
   { coordinator, client }: { coordinator: Coordinator; client: TestClient },
 ) {
   const { server } = coordinator;
-  await using workers = new ScriptedWorkers(WORKERS, AT_ONCE, coordinator);
+  await using _workers = new ScriptedWorkers(WORKERS, AT_ONCE, coordinator);
   await server.until(async () => (await metricsOf(server)).get("transcribe_fleet_worker_lanes") === WORKERS);
   await server.untilReady();
   const strace = Bun.spawn(["strace", "-qq", "-e", "trace=fsync,fdatasync", "-p", String(server.pid)], {
@@ -145,7 +145,6 @@ export async function measureSyncs(
   await Bun.sleep(1000);
   await sendAll(load, client);
   strace.kill("SIGINT");
-  void workers;
   return ((await lines).match(/^f(data)?sync\(/gm) ?? []).length;
 }
 
