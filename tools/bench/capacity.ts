@@ -4,6 +4,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { repeat } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { flag } from "../shared/options.ts";
+import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, report, reportOptions, type Table, writeGenerated } from "../shared/table.ts";
 import {
   type CapacityLoad,
@@ -11,9 +12,10 @@ import {
   measureRequests,
   measureSyncs,
   measureTotals,
+  sharesOf,
   UPLOADS_AT_ONCE,
 } from "./capacity/costs.ts";
-import { type Costs, fit, fitCosts } from "./capacity/model.ts";
+import { besideOthers, type Costs, fit, fitCosts } from "./capacity/model.ts";
 import {
   checkTable,
   costsTable,
@@ -47,7 +49,10 @@ export const command = defineCommand({
     const { costs } = measured;
     const check = {
       measured: measured.mixed,
-      simulated: simulate(costs, HERE, { minutes: measured.load, uploadsAtOnce: UPLOADS_AT_ONCE }),
+      simulated: simulate(besideOthers(costs, sharesOf(measured.mixed).others), HERE, {
+        minutes: measured.load,
+        uploadsAtOnce: UPLOADS_AT_ONCE,
+      }),
     };
     const plans: { name: string; load: number; result: Simulated }[] = [];
     for (const plan of PLANS) {
@@ -85,6 +90,8 @@ const HERE: Plant = {
 };
 
 async function measure(short: boolean) {
+  if (Bun.which("strace") === null)
+    throw new CommandError("the waits for the disk are counted with strace: apt-get install strace");
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryDirectory()).path;
   const { file: meetings } = await makeRecording("meetings", corpusPath(""), folder);

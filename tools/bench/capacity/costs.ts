@@ -100,6 +100,14 @@ export async function measureTotals(
   };
 }
 
+/** Returns the shares of this machine's cores that a load used, and that other programs used meanwhile. */
+export function sharesOf(load: Totals): { own: number; others: number } {
+  const { mainSeconds, threadSeconds, childSeconds, brokerSeconds, workerSeconds, seconds, busyShare } = load;
+  const used = mainSeconds + threadSeconds + childSeconds + brokerSeconds + workerSeconds;
+  const own = used / seconds / availableParallelism();
+  return { own, others: Math.max(0, busyShare - own) };
+}
+
 /** Sends the recordings in their order, a few at a time, and waits for all of them. */
 async function sendAll({ minutes, fileOf }: CapacityLoad, client: TestClient): Promise<string[]> {
   const ids: string[] = [];
@@ -126,7 +134,7 @@ export async function measureSyncs(
   { coordinator, client }: { coordinator: Coordinator; client: TestClient },
 ) {
   const { server } = coordinator;
-  await using workers = new ScriptedWorkers(WORKERS, AT_ONCE, coordinator);
+  await using _workers = new ScriptedWorkers(WORKERS, AT_ONCE, coordinator);
   await server.until(async () => (await metricsOf(server)).get("transcribe_fleet_worker_lanes") === WORKERS);
   await server.untilReady();
   const strace = Bun.spawn(["strace", "-qq", "-e", "trace=fsync,fdatasync", "-p", String(server.pid)], {
@@ -137,7 +145,6 @@ export async function measureSyncs(
   await Bun.sleep(1000);
   await sendAll(load, client);
   strace.kill("SIGINT");
-  void workers;
   return ((await lines).match(/^f(data)?sync\(/gm) ?? []).length;
 }
 

@@ -37,6 +37,22 @@ export function fit(short: Sum, long: Sum): Linear {
   return { perRecording: Math.max(0, perRecording), perHour: Math.max(0, perHour) };
 }
 
+/** Returns the costs on cores that other programs use for a share of the time: CPU time takes longer. */
+export function besideOthers(costs: Costs, share: number): Costs {
+  const slower = ({ perRecording, perHour }: Linear): Linear => ({
+    perRecording: perRecording / (1 - share),
+    perHour: perHour / (1 - share),
+  });
+  return {
+    ...costs,
+    mainSeconds: slower(costs.mainSeconds),
+    threadSeconds: slower(costs.threadSeconds),
+    childSeconds: slower(costs.childSeconds),
+    brokerSeconds: slower(costs.brokerSeconds),
+    workerSeconds: slower(costs.workerSeconds),
+  };
+}
+
 /** Returns a cost for recordings of an average length, for each hour of audio. */
 export function forHour({ perRecording, perHour }: Linear, averageMinutes: number): number {
   return perHour + (perRecording * 60) / averageMinutes;

@@ -1,6 +1,6 @@
 import { percent } from "../../shared/figures.ts";
 import type { Table } from "../../shared/table.ts";
-import type { Totals } from "./costs.ts";
+import { sharesOf, type Totals } from "./costs.ts";
 import { AVERAGE_MINUTES, type Costs, forHour } from "./model.ts";
 import { type Plant, RESOURCES, type Simulated, simulate, WORK_BYTES_PER_HOUR, WRITES_OF_A_PAGE } from "./simulate.ts";
 
@@ -97,8 +97,7 @@ export function costsTable(costs: Costs): Table {
 /** Returns a load that the real coordinator processed, and the same one simulated. */
 export function checkTable({ measured, simulated }: { measured: Totals; simulated: Simulated }): Table {
   const { recordings, hours, seconds } = measured;
-  const used = measured.mainSeconds + measured.threadSeconds + measured.childSeconds + measured.brokerSeconds;
-  const cores = (used + measured.workerSeconds) / seconds / 2;
+  const { own, others } = sharesOf(measured);
   const row = (name: string, one: number, other: number, format: (value: number) => string) => [
     ...[name, format(one), format(other), percent(other / one - 1)],
   ];
@@ -108,9 +107,8 @@ export function checkTable({ measured, simulated }: { measured: Totals; simulate
     lines: [
       row("seconds", seconds, simulated.seconds, (value) => value.toFixed(1)),
       row("hours of audio an hour", (3600 * hours) / seconds, simulated.hoursAnHour, (value) => value.toFixed(0)),
-      row("use of the cores", cores, simulated.use.cores, share),
-      // Of a machine that is not quiet the simulation knows nothing.
-      ["use of the cores by other programs", share(Math.max(0, measured.busyShare - cores)), "0.0 %", ""],
+      row("use of the cores", own, simulated.use.cores * (1 - others), share),
+      ["use of the cores by other programs, which the simulation takes into account", share(others), "", ""],
     ],
   };
 }
