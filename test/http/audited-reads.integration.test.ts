@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { type Store, tables } from "../../src/database/index.ts";
+import { scopes } from "../../src/keys/index.ts";
 import { ConsoleServer } from "../support/console.ts";
 import { ApiServer } from "../support/http.ts";
 import { conversation, end, jfk, nextQueued, transcribe, usualParts } from "./compat/support.ts";
@@ -47,6 +48,20 @@ describe("a read by the API", () => {
   test.each(["/revisions/0", "/revisions/0/comparison"])("is recorded for the texts of %s", async (path) => {
     expect((await client.fetch(`/transcriptions/${id}${path}`)).status).toBe(200);
     expect(recorded()).toEqual([byKey({ action: "view", format: null })]);
+  });
+
+  test("is recorded for the texts of a correction that comes too late", async () => {
+    const editor = server.client("acme", { scopes });
+    const correct = (revision: number) =>
+      editor.fetch(`/transcriptions/${id}/corrections`, {
+        method: "POST",
+        headers: { "If-Match": `"${revision}"` },
+        body: JSON.stringify({ corrections: [{ index: 0, text: "Changed." }] }),
+      });
+    expect((await correct(0)).status).toBe(200);
+    expect(recorded()).toEqual([]);
+    expect((await correct(0)).status).toBe(412);
+    expect(recorded()).toEqual([{ ...byKey({ action: "view", format: null }), actor: editor.keyId }]);
   });
 
   test("is recorded for each export that is sent, and not for one that the client has", async () => {

@@ -11,7 +11,8 @@ export function parseOrigins(entries: readonly string[]): Set<string> {
       const url = URL.parse(entry.trim());
       // Schemes of programs (app://obsidian.md) have no origin in the URL standard.
       const origin = url === null ? "" : `${url.protocol}//${url.host}`;
-      if (url !== null && url.host !== "" && origin === entry.trim().toLowerCase()) return origin;
+      const isPlain = url !== null && url.host !== "" && !url.host.includes("*");
+      if (isPlain && origin === entry.trim().toLowerCase()) return origin;
       throw new Error(`${entry} is not an origin; write https://notes.example.org, without a path and without *`);
     }),
   );

@@ -86,6 +86,24 @@ describe("POST /transcriptions/{id}/corrections", () => {
     expect(server.recordings.get(id)?.revision).toBe(1);
   });
 
+  test("after others changed the transcript tells a key that may not read no text", async () => {
+    const { path, correct } = enter();
+    await correct(0, { index: 1, text: "A secret." });
+    const writer = new Editor(server, "first", { scopes: ["transcriptions:edit"] });
+    for (const [method, route, body] of [
+      ["POST", "corrections", { corrections: [{ index: 1, text: "No." }] }],
+      ["POST", "speakers/merge", { speaker: "B", into: "A" }],
+      ["PATCH", "speakers", { names: { A: "Ada" } }],
+      ["POST", "revisions/0/restore", undefined],
+    ] as const) {
+      const response = await writer.send(method, `${path}/${route}`, body, 0);
+      expect([response.status, await response.json()]).toEqual([
+        412,
+        expect.objectContaining({ changes: { revision: 1, authors: ["the key reports"], splices: null } }),
+      ]);
+    }
+  });
+
   test("and corrections of a person in the console are in one order of revisions, in which neither overwrites the other", async () => {
     const { id, path, correct, segments } = enter();
     const { library } = server.appOptions;

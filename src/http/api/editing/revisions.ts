@@ -102,13 +102,13 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
   addEditRoute(api, services, editingOperations.restoreRevision, (call) => {
     const { request, params, viewer, recording } = call;
     const number = revisionNumber(params);
-    const expected = requireRevision(request, library.transcript(viewer, recording), viewer, store);
+    const expected = requireRevision(request, library.transcript(viewer, recording), viewer, services);
     return states.run(
       viewer.account.id,
       async () => {
         const restoring = library.revisions.restore(viewer, recording.id, number, expected);
         const answer = {
-          revision: await restoring.catch((error) => throwIfChanged(error, viewer, recording, expected)),
+          revision: await restoring.catch((error) => throwIfChanged(error, request, viewer, recording, expected)),
         };
         // The new texts may lack in the index.
         searchIndexer.add(recording.id);
@@ -120,11 +120,11 @@ export function addRevisionRoutes(api: AnyElysia, services: RevisionServices): v
   });
 
   /** Converts the error of a restoration during which somebody else has corrected the transcript. */
-  function throwIfChanged(error: unknown, viewer: KeyHolder, { id }: Recording, seen: number): never {
+  function throwIfChanged(error: unknown, request: Request, viewer: KeyHolder, { id }: Recording, seen: number): never {
     const isChanged =
       error instanceof LibraryError && error.refusal.kind === "not_corrected" && error.refusal.reason === "not_latest";
     if (!isChanged) throw error;
-    throw preconditionFailed(library.transcript(viewer, id), seen, viewer, store);
+    throw preconditionFailed(request, library.transcript(viewer, id), seen, viewer, services);
   }
 }
 

@@ -9,12 +9,12 @@ import { requireSpeaker } from "./speakers.ts";
 
 /** Adds the route that corrects segments. */
 export function addSegmentRoutes(api: AnyElysia, services: EditServices): void {
-  const { store, library } = services;
+  const { library } = services;
 
   addEditRoute(api, services, editingOperations.correctSegments, (call) => {
     const { request, viewer, recording, body } = call;
     const transcript = library.transcript(viewer, recording);
-    const expected = requireRevision(request, transcript, viewer, store);
+    const expected = requireRevision(request, transcript, viewer, services);
     return correctOnce(library, call, editOf(transcript, body), expected);
   });
 }

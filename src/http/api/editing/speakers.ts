@@ -23,7 +23,7 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
 
   addEditRoute(api, services, editingOperations.nameSpeakers, ({ request, viewer, recording, body }) => {
     const transcript = library.transcript(viewer, recording);
-    requireRevisionIfGiven(request, transcript, viewer, store);
+    requireRevisionIfGiven(request, transcript, viewer, services);
     const names = Object.entries(body.names).map(([letter, name]): [number, string] => {
       return [requireSpeaker(transcript, letter, "names"), cleanText(name ?? "")];
     });
@@ -40,7 +40,7 @@ export function addSpeakerRoutes(api: AnyElysia, services: EditServices): void {
   addEditRoute(api, services, editingOperations.mergeSpeakers, (call) => {
     const { request, viewer, recording, body } = call;
     const transcript = library.transcript(viewer, recording);
-    const expected = requireRevision(request, transcript, viewer, store);
+    const expected = requireRevision(request, transcript, viewer, services);
     const from = requireSpeaker(transcript, body.speaker, "speaker");
     const into = requireSpeaker(transcript, body.into, "into");
     if (from === into) throw invalidField("into", "It must be another speaker.");
