@@ -17,12 +17,14 @@ const STEP_SECONDS = 0.8;
 const LIVE_SHARE = 0.5;
 /** Longest measurement. A slower machine serves one session at most. */
 const MAX_SECONDS = 60;
+/** Longest wait for the test of an encoder. The test of Whisper base takes five seconds. */
+const ENCODER_MAX_SECONDS = 600;
 
 interface LivePlacesOptions {
   readonly engine: Pick<Engine, "run" | "lanes">;
   /** Returns the path of the model that live sessions use. */
   readonly modelPath: () => string;
-  /** Returns the path of the ONNX form of that model's encoder, if sessions use it. */
+  /** Returns the path of the ONNX form of that model's encoder, if sessions use it. May test that form first. */
   readonly encoder: (signal: AbortSignal) => Promise<string | null | undefined>;
   readonly files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">;
   /** Place of the sample, which the next start cleans up after a kill. */
@@ -56,7 +58,8 @@ export class LivePlaces {
     const { engine, modelPath, isIdle, files, directory, log } = this.#options;
     const path = modelPath();
     if (engine.lanes === 0 || !isIdle()) return;
-    const encoder = (await this.#options.encoder(AbortSignal.timeout(MAX_SECONDS * 1000))) ?? null;
+    const encoder = (await this.#options.encoder(AbortSignal.timeout(ENCODER_MAX_SECONDS * 1000))) ?? null;
+    if (!isIdle()) return;
     if (this.#measured?.modelPath === path && this.#measured.encoder === encoder) return;
     const model = { path, encoder };
     const seconds = await withSpeechSample(files, (pcmPath) => this.#fastestPass(model, pcmPath), directory);

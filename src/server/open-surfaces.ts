@@ -47,7 +47,14 @@ export function openSurfaces(data: ServerData, engine: ServerEngine, queued: Ser
   const livePlaces = new LivePlaces({
     engine: engine.local,
     modelPath: () => engine.models.current().path,
-    encoder: (signal) => engine.models.knownEncoderOf(engine.models.current(), signal),
+    encoder(signal) {
+      const { models } = engine;
+      // A server without recordings would never test the form that makes passes faster.
+      const isUsed = live.hasOpened || running.values.live.sessions > 0;
+      return isUsed
+        ? models.encoderOf(models.current(), Number.POSITIVE_INFINITY, signal)
+        : models.knownEncoderOf(models.current(), signal);
+    },
     files: data.files,
     directory: data.dataDirectory.live,
     isIdle: () =>

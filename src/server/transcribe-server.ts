@@ -127,8 +127,7 @@ function startChores(
   const { chores, keyUsage, stateFile, store, running, now } = data;
   chores.every(SECOND, "live sessions", () => live.check());
   chores.every(LIVE_PLACES_MILLISECONDS, "places of live sessions", async () => {
-    const { enabled, sessions } = running.values.live;
-    if (enabled && sessions === 0) await livePlaces.measure();
+    if (running.values.live.enabled) await livePlaces.measure();
   });
   chores.every(MINUTE, "last use of keys", () => keyUsage.flush());
   // Ends that an earlier server did not deliver, or that a full disk delayed.

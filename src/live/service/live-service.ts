@@ -52,6 +52,7 @@ export class LiveService implements LiveSessions {
   readonly #entries = new Map<string, Entry>();
   #unsubscribe: () => void = () => {};
   #checks = 0;
+  #hasOpened = false;
   /** The stop in progress, or over. */
   #stopped: Promise<void> | null = null;
 
@@ -73,6 +74,11 @@ export class LiveService implements LiveSessions {
     if (found.length + ended.length > 0) {
       log.info({ event: "live.recovered", resumable: found.length, ended: ended.length });
     }
+  }
+
+  /** Whether a session was opened since the start. */
+  get hasOpened(): boolean {
+    return this.#hasOpened;
   }
 
   open(sender: LiveSender, options: LiveOptions, listener: LiveListener): LiveSession {
@@ -97,6 +103,7 @@ export class LiveService implements LiveSessions {
       this.#storeOpening(sender, id, checked, createdAt);
       engine.wake();
       session.attach(listener);
+      this.#hasOpened = true;
       log.info({ event: "live.opened", sessionId: id, accountId: account.id, keep: checked.keep });
       return session;
     } catch (error) {
