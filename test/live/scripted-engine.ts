@@ -20,6 +20,8 @@ export class ScriptedEngine {
   onCall: (call: Call) => Promise<void> | void = () => {};
   /** Probabilities of languages that are detected. */
   languages: Readonly<Record<string, number>> = { en: 0.95, de: 0.05 };
+  /** Those of spans up to a number of seconds. */
+  shortLanguages = { seconds: 0, languages: { en: 0.4, de: 0.5 } };
   /** Numbers of the words that end a sentence. */
   sentenceEnds: readonly number[] = [];
   /** Whether a pass whose known words end with a sentence recognizes nothing, as Whisper sometimes does. */
@@ -62,6 +64,11 @@ export class ScriptedEngine {
     return this.sentenceEnds.includes(number) ? `${begun}.` : begun;
   }
 
+  #languagesOf({ startSeconds, endSeconds }: Span): Readonly<Record<string, number>> {
+    const { seconds, languages } = this.shortLanguages;
+    return endSeconds - startSeconds <= seconds ? languages : this.languages;
+  }
+
   #answer(call: Call): unknown {
     switch (call.operation) {
       case "detectSpeech":
@@ -71,7 +78,7 @@ export class ScriptedEngine {
       case "embedSpeech":
         return { embedding: embeddingOf(call.params.area, call.params.spans) };
       case "detectLiveLanguage":
-        return { probabilities: this.languages };
+        return { probabilities: this.#languagesOf(call.params.span) };
       default:
         throw new Error(`${call.operation} is not scripted`);
     }

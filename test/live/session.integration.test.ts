@@ -311,6 +311,62 @@ describe("the language of a session", () => {
   });
 });
 
+describe("the words of a first turn whose language is not sure", () => {
+  beforeEach(() => {
+    server.engine.shortLanguages.seconds = 2;
+  });
+
+  test("wait for more speech, which decides the language of both", async () => {
+    const { session, events } = server.open({ language: null });
+    session.write(sound([2000, 1], [0, 1]));
+    await events.received("committed");
+    await events.received("partial");
+    expect(events.of("partial").at(-1)?.text).toBe(words(0, 1));
+    expect(events.of("final")).toEqual([]);
+    session.write(sound([2000, 2], [0, 1]));
+    await events.received("turnCompleted", 2);
+    expect(events.of("turnCompleted").map(({ text, language }) => [text, language])).toEqual([
+      [words(0, 1), "en"],
+      [words(2, 4), "en"],
+    ]);
+    const languages = server.engine.of("transcribeLive").map(({ language }) => language);
+    expect(languages.indexOf("en")).toBeGreaterThan(0);
+    expect(languages.lastIndexOf("de")).toBeLessThan(languages.indexOf("en"));
+  });
+
+  test("are final after two seconds without more speech, in the most probable language", async () => {
+    const { session, events } = server.open({ language: null });
+    session.write(sound([2000, 1], [0, 1]));
+    await events.received("partial");
+    session.write(sound([0, 1.5]));
+    await events.received("turnCompleted");
+    expect(events.of("turnCompleted")[0]).toMatchObject({ text: words(0, 1), language: "de" });
+    expect(events.text).toBe(words(0, 1));
+  });
+
+  test("do not wait when the session ends, or when no sound arrives any more", async () => {
+    const { session, events } = server.open({ language: null });
+    session.write(sound([2000, 1], [0, 1]));
+    await session.end();
+    expect(events.text).toBe(words(0, 1));
+    const paused = server.open({ language: null });
+    paused.session.write(sound([2000, 1], [0, 1]));
+    await paused.events.received("partial");
+    expect(paused.events.of("turnCompleted")).toEqual([]);
+    server.advance(4);
+    await paused.events.received("turnCompleted");
+    expect(paused.events.text).toBe(words(0, 1));
+  });
+
+  test("do not wait where the client ends turns", async () => {
+    const { session, events } = server.open({ language: null, turns: null });
+    session.write(sound([0, 0.2], [2000, 1], [0, 0.2]));
+    session.commit();
+    await events.received("turnCompleted");
+    expect(events.text).not.toBe("");
+  });
+});
+
 describe("the speakers of a session", () => {
   test("are known by their voices, in order of appearance", async () => {
     const { session, events } = server.open();

@@ -19,8 +19,13 @@ export interface LiveModel {
 /** The models, as live sessions use them. */
 export type LiveModels = Pick<RecordingModels, "current" | "companionOf" | "routes" | "languagesOf" | "knownEncoderOf">;
 
-/** Speech from which a first language is detected, so that words appear soon; and from which it is final. */
+/**
+ * Speech from which a first language is detected, so that words appear soon; from which it is settled if it is sure; and
+ * from which it is settled. Of the beginnings of 32 recordings in six languages (Whisper base), 3, 3, 1 and 0 had a wrong
+ * language after 1, 1.5, 2 and 3 s, and of the sure ones 1 of 17, 0 of 21, 0 of 22 and 0 of 27.
+ */
 const FIRST_SECONDS = 1;
+const SURE_SECONDS = 1.5;
 const FINAL_SECONDS = 3;
 /** Speech after which the language is detected again: people may change it. A detection costs about as much as a pass. */
 const RECHECK_SECONDS = 30;
@@ -91,7 +96,7 @@ export class LiveLanguage {
       ? otherLanguage(probabilities, this.#detected?.modelCode ?? "")
       : mostProbable(probabilities);
     this.#detected = languages.find(({ modelCode }) => modelCode === code) ?? this.#detected;
-    const isSure = Object.values(probabilities).some((one) => one >= sureProbability);
+    const isSure = seconds >= SURE_SECONDS && Object.values(probabilities).some((one) => one >= sureProbability);
     if (isSure || seconds >= FINAL_SECONDS) this.#isSettled = true;
     return this.#detected;
   }
@@ -116,7 +121,7 @@ export class LiveLanguage {
   #isDue(seconds: number, isWhole: boolean, before: number): boolean {
     if (this.#isSettled) return this.#sinceCheck >= RECHECK_SECONDS && seconds >= FINAL_SECONDS;
     if (isWhole) return before < seconds;
-    return [FIRST_SECONDS, FINAL_SECONDS].some((needed) => seconds >= needed && before < needed);
+    return [FIRST_SECONDS, SURE_SECONDS, FINAL_SECONDS].some((needed) => seconds >= needed && before < needed);
   }
 
   /** Returns the only possible language; null if it has to be detected. */

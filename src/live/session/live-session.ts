@@ -207,7 +207,7 @@ export class OpenSession implements LiveSession {
     const now = this.#options.clock();
     if (this.#detachedAt !== null) return now - this.#detachedAt >= limits.absentMilliseconds ? "disconnected" : null;
     const soundless = now - this.#soundAt;
-    if (soundless >= SOUNDLESS_MILLISECONDS && this.#work.isSpeaking && this.#current.turns !== null)
+    if (soundless >= SOUNDLESS_MILLISECONDS && this.#work.awaitsSound && this.#current.turns !== null)
       this.#work.endSound();
     return soundless >= limits.idleMilliseconds ? "idle" : null;
   }

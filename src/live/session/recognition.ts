@@ -25,6 +25,14 @@ const AFTER_KNOWN_SECONDS = 0.05;
 const BEFORE_WORD_SECONDS = 0.1;
 /** Speech that has a word. */
 const LEAST_SAMPLES = 0.05 * SAMPLE_RATE;
+/**
+ * Sound after a passage for which its words wait for a language that is not sure yet, unless more speech decides earlier;
+ * and the speech after it that does.
+ */
+const LANGUAGE_WAIT_SAMPLES = 2 * SAMPLE_RATE;
+const DECIDING_SAMPLES = 1 * SAMPLE_RATE;
+/** Longest sound by which a language is decided: the window of a detection. */
+const MAX_DECIDING_SAMPLES = 30 * SAMPLE_RATE;
 /** Number of last passes over a passage that may fail. */
 const MAX_ATTEMPTS = 3;
 
@@ -57,6 +65,8 @@ interface Progress {
   completedSample: number;
   attempts: number;
   probabilities: number[];
+  /** Whether its last words wait for the language. */
+  isWaiting: boolean;
 }
 
 /**
@@ -68,6 +78,8 @@ export class Recognition {
   readonly #turns: Turn[] = [];
   readonly #passages: Passage[] = [];
   readonly #progress = new WeakMap<Passage, Progress>();
+  /** The sample before which no word waits for the language. */
+  #hurriedSample = 0;
 
   constructor(options: RecognitionOptions) {
     this.#options = options;
@@ -96,6 +108,11 @@ export class Recognition {
     this.#passages.push(passage);
   }
 
+  /** The client waits for the words of the sound so far: none of them waits for the language. */
+  hurry(sampleCount: number): void {
+    this.#hurriedSample = sampleCount;
+  }
+
   /** Makes the next pass, if one is due. @returns whether it did anything */
   async step(): Promise<boolean> {
     const passage = this.#passages[0];
@@ -105,11 +122,13 @@ export class Recognition {
     const isWhole = passage.endSample !== null;
     const isCovered = passage.speechEndSample - progress.completedSample <= SAME_END_SAMPLES;
     const isRecognized = passage.speechEndSample - progress.words.startSeconds * SAMPLE_RATE < LEAST_SAMPLES;
-    if (isWhole && (isCovered || isRecognized)) {
+    const isComplete = isWhole && (isCovered || isRecognized);
+    if (isComplete && !progress.isWaiting) {
       this.#add(passage, progress, progress.open, true);
       return this.#endPassage(passage);
     }
-    if (!isWhole && !this.#isWorthPass(passage, progress)) return false;
+    const isUndecided = progress.isWaiting && this.#mayWait(passage) && !this.#isDecided();
+    if (isUndecided || (!isWhole && !this.#isWorthPass(passage, progress))) return false;
     try {
       return await this.#pass(passage, progress, isWhole);
     } catch (error) {
@@ -127,8 +146,16 @@ export class Recognition {
     const endSample = passage.endSample ?? Math.min(area.sampleCount, this.#detectedSample + AHEAD_SAMPLES);
     const speechEndSample = passage.speechEndSample;
     const isPaused = this.#isPaused(passage);
-    const spoken = await language.of({ span: spanOf(passage.startSample, endSample), isWhole, of: passage });
+    const spoken = await language.of({
+      span: spanOf(passage.startSample, progress.isWaiting ? this.#decidingEnd(endSample) : endSample),
+      isWhole,
+      of: passage,
+    });
     if (spoken === null) return isWhole && this.#endPassage(passage);
+    if (progress.isWaiting && progress.language === spoken.code) {
+      this.#add(passage, progress, progress.open, true);
+      return this.#endPassage(passage);
+    }
     if (progress.language !== null && progress.language !== spoken.code) {
       progress.words.restart();
     }
@@ -142,8 +169,28 @@ export class Recognition {
     progress.passedSample = endSample;
     progress.completedSample = isWhole || isPaused ? speechEndSample : 0;
     progress.probabilities = words.map(({ probability }) => probability);
-    this.#add(passage, progress, words, isWhole);
-    return isWhole ? this.#endPassage(passage) : true;
+    progress.isWaiting = isWhole && !progress.isWaiting && words.length > 0 && this.#mayWait(passage);
+    const isLast = isWhole && !progress.isWaiting;
+    this.#add(passage, progress, words, isLast);
+    return isLast ? this.#endPassage(passage) : true;
+  }
+
+  /** Returns whether words of a passage may wait until its language is sure. */
+  #mayWait({ startSample, speechEndSample }: Passage): boolean {
+    const isRecent = this.#detectedSample - speechEndSample < LANGUAGE_WAIT_SAMPLES;
+    return isRecent && startSample >= this.#hurriedSample && !this.#options.language.isSettled;
+  }
+
+  /** Returns whether the passage after the first one has enough speech to decide the language of both. */
+  #isDecided(): boolean {
+    const next = this.#passages[1];
+    return next !== undefined && next.speechEndSample - next.startSample >= DECIDING_SAMPLES;
+  }
+
+  /** Returns the end of the speech by which the language of the first passage is decided. */
+  #decidingEnd(endSample: number): number {
+    const longest = (this.#passages[0]?.startSample ?? 0) + MAX_DECIDING_SAMPLES;
+    return Math.max(endSample, Math.min(longest, this.#passages[1]?.speechEndSample ?? endSample));
   }
 
   /** Recognizes the words after the known ones. @param end of the sound, and of the speech in it */
@@ -226,6 +273,7 @@ export class Recognition {
       completedSample: 0,
       attempts: 0,
       probabilities: [],
+      isWaiting: false,
     };
     this.#progress.set(passage, progress);
     return progress;

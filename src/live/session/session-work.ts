@@ -120,9 +120,9 @@ export class SessionWork {
     return Math.max(0, this.#options.sound.sampleCount - first) / SAMPLE_RATE;
   }
 
-  /** Whether speech was detected in the latest sound. */
-  get isSpeaking(): boolean {
-    return this.#turns.isSpeaking;
+  /** Whether words of the sound so far may depend on the sound after it. */
+  get awaitsSound(): boolean {
+    return this.#turns.isSpeaking || !this.#recognition.isIdle;
   }
 
   /** Sound has arrived. */
@@ -133,6 +133,7 @@ export class SessionWork {
   /** @throws {LiveError} `empty_turn` */
   commit(): void {
     this.#turns.commit(this.#options.sound.sampleCount);
+    this.#recognition.hurry(this.#options.sound.sampleCount);
     this.#wakeAll();
   }
 
@@ -150,6 +151,7 @@ export class SessionWork {
   /** No sound follows for a while: ends the open turn. */
   endSound(): void {
     this.#turns.endSound(this.#options.sound.sampleCount);
+    this.#recognition.hurry(this.#options.sound.sampleCount);
     this.#wakeAll();
   }
 
