@@ -164,7 +164,7 @@ export const operations = {
    * probabilities sum up to 1.
    */
   detectLiveLanguage: operation(
-    Type.Object({ area: workAreaSchema, span: spanSchema, model: path }),
+    Type.Object({ area: workAreaSchema, span: spanSchema, model: path, encoder }),
     Type.Object({ probabilities: Type.Record(Type.String(), Type.Number()) }),
   ),
   /** Self-test: runs silence through the models of speaker diarization, and through a speech model if one is named. */

@@ -209,10 +209,10 @@ function createHandlers(
     async embedSpeech({ area, spans }) {
       return { embedding: [...(await embedSpeech(loaded(diarization), area.pcm, spans))] };
     },
-    async detectLiveLanguage({ area, span, model }, signal) {
+    async detectLiveLanguage({ area, span, model, encoder }, signal) {
       const samples = await readSpans(area.pcm, [span]);
       const detect = (recognizer: Recognizer) => recognizer.detectLanguage(samples, threads);
-      return { probabilities: await loaded(models).use(model, signal, detect, undefined, "live") };
+      return { probabilities: await loaded(models).use(model, signal, detect, encoderAt(encoder), "live") };
     },
     async selfTest({ model }, signal) {
       const silence = new Float32Array(SAMPLE_RATE);

@@ -67,9 +67,11 @@ export class LiveArea {
   }
 
   /** Returns the probability of each language in a span, by the codes of a model. */
-  async detectLanguage(span: Span, model: string): Promise<Readonly<Record<string, number>>> {
-    const { engine, signal } = this.#options;
-    return (await engine.run("detectLiveLanguage", { area: this.#area(), span, model }, signal)).probabilities;
+  async detectLanguage(span: Span, model: SpeechModel): Promise<Readonly<Record<string, number>>> {
+    const { engine, encoderOf, signal } = this.#options;
+    const encoder = await encoderOf(model, signal);
+    const params = { area: this.#area(), span, model: model.path, ...(encoder && { encoder }) };
+    return (await engine.run("detectLiveLanguage", params, signal)).probabilities;
   }
 
   /** Returns the embedding of the voice in spans of one speaker, of unit length. */

@@ -34,8 +34,7 @@ const DOUBTFUL_PROBABILITY = 0.5;
 
 interface LiveLanguageOptions {
   readonly models: LiveModels;
-  /** @param model path of the model that detects */
-  readonly detect: (span: Span, model: string) => Promise<Probabilities>;
+  readonly detect: (span: Span, model: SpeechModel) => Promise<Probabilities>;
 }
 
 /** The speech of a passage so far. */
@@ -88,7 +87,7 @@ export class LiveLanguage {
     const { models, detect } = this.#options;
     const model = models.current();
     const detector = models.companionOf(model) ?? model;
-    const probabilities = await detect(span, detector.path);
+    const probabilities = await detect(span, detector);
     this.#sinceCheck = 0;
     this.#latest = { of, seconds };
     const languages = models.languagesOf(model);
