@@ -77,6 +77,36 @@ describe("a session whose turns end by silence", () => {
     }
   });
 
+  test("has passes that begin with the words of the turn before, without words twice", async () => {
+    const { session, events } = server.open();
+    session.write(sound([2000, 2], [0, 1]));
+    await events.received("turnCompleted");
+    session.write(sound([2000, 2], [0, 3], [2000, 2], [0, 1]));
+    await events.received("turnCompleted", 3);
+    const texts = events.of("turnCompleted").map(({ text }) => text);
+    expect(texts).toEqual([words(0, 2), words(3, 5), words(8, 10)]);
+    const passes = server.engine.of("transcribeLive");
+    const knownIn = (from: number, to: number) =>
+      passes.filter(({ span }) => span.endSeconds > from && span.endSeconds <= to).map(({ known = [] }) => known);
+    expect(knownIn(3.5, 6).every((known) => known[0]?.text === " w0")).toBe(true);
+    // After a long pause, they begin with the turn.
+    expect(knownIn(8.5, 11)[0]).toEqual([]);
+  });
+
+  test("has no pass over sound that was cleared", async () => {
+    const { session, events } = server.open();
+    session.write(sound([2000, 2], [0, 0.8]));
+    await events.received("turnCompleted");
+    session.write(sound([4000, 0.5]));
+    await events.received("speechStarted", 2);
+    session.clear();
+    session.write(sound([2000, 1.7], [0, 1]));
+    await events.received("turnCompleted", 2);
+    const later = server.engine.of("transcribeLive").filter(({ span }) => span.endSeconds > 3.5);
+    expect(later.length).toBeGreaterThan(0);
+    for (const { span } of later) expect(span.startSeconds).toBeGreaterThanOrEqual(3.2);
+  });
+
   test("loses no sentence that a pass omits after another one, and ends a segment with each", async () => {
     server.engine.sentenceEnds = [3, 4, 9];
     server.engine.omitsNextSentence = true;

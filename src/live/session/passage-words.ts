@@ -14,6 +14,12 @@ const AFTER_WORD_SECONDS = 0.6;
 const LONG_SECONDS = 10;
 const KEPT_SECONDS = 4;
 
+/**
+ * Time between a passage and the final words before it up to which its passes begin with these words, as if there was no
+ * pause: whisper recognizes the first words of a turn better. See docs/decisions/0025.
+ */
+const MAX_GAP_SECONDS = 2;
+
 /** Time between the final words and those of a pass in which the pass may have omitted words. */
 const OMITTED_SECONDS = 1;
 
@@ -25,14 +31,21 @@ export interface PassWords {
 
 /** Decides which words of a passage are final, and with which of them its next pass begins. */
 export class PassageWords {
+  readonly #passageSeconds: number;
   #startSeconds: number;
-  /** The final words in the sound of the next pass. */
-  #known: readonly EngineWord[] = [];
+  /** The final words in the sound of the next pass. The first ones may be of the passage before. */
+  #known: readonly EngineWord[];
   #previous: readonly EngineWord[] = [];
 
-  /** @param startSeconds start of the passage */
-  constructor(startSeconds: number) {
-    this.#startSeconds = startSeconds;
+  /**
+   * @param passageSeconds start of the passage
+   * @param before the last final words before it
+   */
+  constructor(passageSeconds: number, before: readonly EngineWord[] = []) {
+    this.#passageSeconds = passageSeconds;
+    const isNear = passageSeconds - (before.at(-1)?.endSeconds ?? Number.NEGATIVE_INFINITY) <= MAX_GAP_SECONDS;
+    this.#known = isNear ? latestOf(before) : [];
+    this.#startSeconds = Math.min(passageSeconds, this.#known[0]?.startSeconds ?? passageSeconds);
   }
 
   /** Start of the sound that the next pass covers. */
@@ -51,9 +64,17 @@ export class PassageWords {
     this.#known = [];
   }
 
-  /** Forgets the words that may change: the next pass has another language. */
+  /** Forgets the words that may change, and those of the passage before: the next pass has another language. */
   restart(): void {
     this.#previous = [];
+    this.forgetBefore();
+  }
+
+  /** Lets further passes begin with the passage, unless they begin later. */
+  forgetBefore(): void {
+    if (this.#startSeconds >= this.#passageSeconds) return;
+    this.#known = this.#known.filter((word) => this.#isOwn(word));
+    this.#startSeconds = this.#passageSeconds;
   }
 
   /**
@@ -82,20 +103,31 @@ export class PassageWords {
   /** Returns words of the pass before that this pass, whose words begin long after the final ones, has omitted. */
   #omittedBefore([first]: readonly EngineWord[]): readonly EngineWord[] {
     const last = this.#known.at(-1);
-    if (first === undefined || last === undefined) return [];
+    if (first === undefined || last === undefined || !this.#isOwn(last)) return [];
     if (first.startSeconds - last.endSeconds < OMITTED_SECONDS || isSame(first, this.#previous[0])) return [];
     return this.#previous.filter(({ endSeconds }) => endSeconds <= first.startSeconds);
   }
 
   #moveStart(endSeconds: number): void {
-    const last = this.#known.at(-1);
-    if (last === undefined) return;
     if (endSeconds - this.#startSeconds <= LONG_SECONDS) return;
-    const first = this.#known.find(({ startSeconds }) => startSeconds >= last.endSeconds - KEPT_SECONDS) ?? last;
-    if (first.startSeconds <= this.#startSeconds) return;
-    this.#startSeconds = first.startSeconds;
-    this.#known = this.#known.slice(this.#known.indexOf(first));
+    const latest = latestOf(this.#known);
+    const startSeconds = latest[0]?.startSeconds ?? this.#startSeconds;
+    if (startSeconds <= this.#startSeconds) return;
+    this.#startSeconds = startSeconds;
+    this.#known = latest;
   }
+
+  /** Returns whether a word is of this passage. */
+  #isOwn({ startSeconds, endSeconds }: EngineWord): boolean {
+    return (startSeconds + endSeconds) / 2 > this.#passageSeconds;
+  }
+}
+
+/** Returns the final words with which a pass begins: those of the last seconds, at least one. */
+function latestOf(words: readonly EngineWord[]): readonly EngineWord[] {
+  const from = (words.at(-1)?.endSeconds ?? 0) - KEPT_SECONDS;
+  const first = words.findIndex(({ startSeconds }) => startSeconds >= from);
+  return words.slice(first < 0 ? -1 : first);
 }
 
 function isSame(one: EngineWord, other: EngineWord | undefined): boolean {

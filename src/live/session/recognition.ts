@@ -33,6 +33,10 @@ const LANGUAGE_WAIT_SAMPLES = 2 * SAMPLE_RATE;
 const DECIDING_SAMPLES = 1 * SAMPLE_RATE;
 /** Longest sound by which a language is decided: the window of a detection. */
 const MAX_DECIDING_SAMPLES = 30 * SAMPLE_RATE;
+/** Number of final words that are remembered: more than are spoken in the seconds with which a pass begins. */
+const MOST_WORDS_BEFORE = 50;
+/** Pass up to which it may begin with words of the passage before. A pass covers at most 30 s. */
+const LONGEST_WITH_BEFORE_SECONDS = 15;
 /** Number of last passes over a passage that may fail. */
 const MAX_ATTEMPTS = 3;
 
@@ -78,6 +82,10 @@ export class Recognition {
   readonly #turns: Turn[] = [];
   readonly #passages: Passage[] = [];
   readonly #progress = new WeakMap<Passage, Progress>();
+  /** The latest final words, and their language. */
+  #before: { readonly words: readonly EngineWord[]; readonly language: string | null } = { words: [], language: null };
+  /** End of the sound whose words are not known: no pass begins before it with words of an earlier passage. */
+  #unknownSample = 0;
   /** The sample before which no word waits for the language. */
   #hurriedSample = 0;
 
@@ -108,6 +116,11 @@ export class Recognition {
     this.#passages.push(passage);
   }
 
+  /** Sound up to a sample was dropped: no later pass may cover it. */
+  drop(sampleCount: number): void {
+    this.#unknownSample = sampleCount;
+  }
+
   /** The client waits for the words of the sound so far: none of them waits for the language. */
   hurry(sampleCount: number): void {
     this.#hurriedSample = sampleCount;
@@ -135,6 +148,7 @@ export class Recognition {
       if (isWhole) progress.attempts += 1;
       if (progress.attempts < MAX_ATTEMPTS) throw error;
       passage.turn.hasFailed = true;
+      this.#unknownSample = passage.endSample ?? passage.speechEndSample;
       this.#options.onFault(error);
       return this.#endPassage(passage);
     }
@@ -156,9 +170,9 @@ export class Recognition {
       this.#add(passage, progress, progress.open, true);
       return this.#endPassage(passage);
     }
-    if (progress.language !== null && progress.language !== spoken.code) {
-      progress.words.restart();
-    }
+    if ((progress.language ?? this.#before.language) !== spoken.code) progress.words.restart();
+    if (endSample / SAMPLE_RATE - progress.words.startSeconds > LONGEST_WITH_BEFORE_SECONDS)
+      progress.words.forgetBefore();
     progress.language = spoken.code;
     const seconds = { end: endSample / SAMPLE_RATE, speechEnd: speechEndSample / SAMPLE_RATE };
     const recognized = await this.#recognize(progress.words, seconds, language.modelFor(spoken));
@@ -223,6 +237,10 @@ export class Recognition {
     if (final.length > 0) {
       passage.turn.language = progress.language;
       passage.finalSample = Math.round((final.at(-1)?.endSeconds ?? 0) * SAMPLE_RATE);
+      this.#before = {
+        words: [...this.#before.words, ...final].slice(-MOST_WORDS_BEFORE),
+        language: progress.language,
+      };
       onFinal(passage, final);
     }
     if (open.length > 0 || (hadOpen && final.length === 0)) onPartial(passage.turn, open);
@@ -265,8 +283,9 @@ export class Recognition {
   #progressOf(passage: Passage): Progress {
     const known = this.#progress.get(passage);
     if (known !== undefined) return known;
+    const before = this.#before.words.filter(({ startSeconds }) => startSeconds * SAMPLE_RATE >= this.#unknownSample);
     const progress: Progress = {
-      words: new PassageWords(passage.startSample / SAMPLE_RATE),
+      words: new PassageWords(passage.startSample / SAMPLE_RATE, before),
       passedSample: passage.startSample,
       language: null,
       open: [],

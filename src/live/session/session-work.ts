@@ -139,6 +139,7 @@ export class SessionWork {
 
   clear(): void {
     this.#turns.clear(this.#options.sound.sampleCount);
+    this.#recognition.drop(this.#options.sound.sampleCount);
     this.#wakeAll();
   }
 

@@ -56,6 +56,23 @@ describe("the words of a passage", () => {
     expect(textOf(passage.add(words("I heard", 6.2), 7, "agreed").open)).toBe("I heard");
   });
 
+  test("begin with the last seconds of the passage before, if it ended shortly before", () => {
+    const before = words("one two three four five six seven eight nine ten eleven twelve");
+    const passage = new PassageWords(5, before);
+    expect(passage.startSeconds).toBeCloseTo(0.8, 5);
+    expect(textOf(passage.known)).toBe("three four five six seven eight nine ten eleven twelve");
+    const first = passage.add(words("and more", 7), 8, "none");
+    expect(textOf(first.open)).toBe("and more");
+    passage.forgetBefore();
+    expect([passage.startSeconds, textOf(passage.known)]).toEqual([5, ""]);
+    const later = new PassageWords(7, before);
+    expect([later.startSeconds, textOf(later.known)]).toEqual([7, ""]);
+    const other = new PassageWords(5, before);
+    other.add(words("own", 5.2), 7, "all");
+    other.restart();
+    expect([other.startSeconds, textOf(other.known)]).toEqual([5, "own"]);
+  });
+
   test("are no longer known when passes begin behind them", () => {
     const passage = new PassageWords(0);
     passage.add(words("ask not"), 3, "all");
