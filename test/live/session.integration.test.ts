@@ -20,6 +20,13 @@ const refusal = (call: () => unknown) => {
   }
   return null;
 };
+/** Waits until the sound so far causes no further operation. */
+async function settled({ engine }: LiveServer): Promise<void> {
+  for (let before = -1; before < engine.calls.length; ) {
+    before = engine.calls.length;
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 /** Returns the types of events, without those of words. */
 const kinds = (events: readonly LiveEvent[]) =>
   events.map(({ type }) => type).filter((type) => !["partial", "final", "speakers"].includes(type));
@@ -366,8 +373,13 @@ describe("the words of a first turn whose language is not sure", () => {
 
   test("are final after two seconds without more speech, in the most probable language", async () => {
     const { session, events } = server.open({ language: null });
-    session.write(sound([2000, 1], [0, 1]));
+    // A pass in the pause has all of its words before the turn is over.
+    session.write(sound([2000, 1], [0, 0.3]));
     await events.received("partial");
+    session.write(sound([0, 1]));
+    await events.received("committed");
+    await settled(server);
+    expect(events.of("final")).toEqual([]);
     session.write(sound([0, 1.5]));
     await events.received("turnCompleted");
     expect(events.of("turnCompleted")[0]).toMatchObject({ text: words(0, 1), language: "de" });

@@ -137,8 +137,8 @@ export class Recognition {
     const isRecognized = passage.speechEndSample - progress.words.startSeconds * SAMPLE_RATE < LEAST_SAMPLES;
     const isComplete = isWhole && (isCovered || isRecognized);
     if (isComplete && !progress.isWaiting) {
-      this.#add(passage, progress, progress.open, true);
-      return this.#endPassage(passage);
+      progress.isWaiting = progress.open.length > 0 && this.#mayWait(passage);
+      if (!progress.isWaiting) return this.#completePassage(passage, progress);
     }
     const isUndecided = progress.isWaiting && this.#mayWait(passage) && !this.#isDecided();
     if (isUndecided || (!isWhole && !this.#isWorthPass(passage, progress))) return false;
@@ -166,10 +166,7 @@ export class Recognition {
       of: passage,
     });
     if (spoken === null) return isWhole && this.#endPassage(passage);
-    if (progress.isWaiting && progress.language === spoken.code) {
-      this.#add(passage, progress, progress.open, true);
-      return this.#endPassage(passage);
-    }
+    if (progress.isWaiting && progress.language === spoken.code) return this.#completePassage(passage, progress);
     if ((progress.language ?? this.#before.language) !== spoken.code) progress.words.restart();
     if (endSample / SAMPLE_RATE - progress.words.startSeconds > LONGEST_WITH_BEFORE_SECONDS)
       progress.words.forgetBefore();
@@ -187,6 +184,12 @@ export class Recognition {
     const isLast = isWhole && !progress.isWaiting;
     this.#add(passage, progress, words, isLast);
     return isLast ? this.#endPassage(passage) : true;
+  }
+
+  /** Ends a passage with the words of its latest pass. */
+  #completePassage(passage: Passage, progress: Progress): true {
+    this.#add(passage, progress, progress.open, true);
+    return this.#endPassage(passage);
   }
 
   /** Returns whether words of a passage may wait until its language is sure. */
