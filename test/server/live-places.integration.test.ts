@@ -24,6 +24,7 @@ describe.skipIf(!available("the measurement of live sessions", ffmpegPath))("the
     const passes = [4, 0.25, 0.3, 0.26, 9, 0.11, 0.12, 0.13, 0.05, 0.05, 0.05, 0.05];
     const encoders: (string | undefined)[] = [];
     let encoder: string | undefined;
+    let whileTested = () => {};
     let seconds = 0;
     let isIdle = false;
     let modelPath = "/models/base.bin";
@@ -37,7 +38,10 @@ describe.skipIf(!available("the measurement of live sessions", ffmpegPath))("the
         },
       },
       modelPath: () => modelPath,
-      encoder: async () => encoder,
+      encoder: async () => {
+        whileTested();
+        return encoder;
+      },
       files: await programFiles(""),
       directory: directory.path,
       isIdle: () => isIdle,
@@ -57,6 +61,13 @@ describe.skipIf(!available("the measurement of live sessions", ffmpegPath))("the
     await places.measure();
     await places.measure();
     expect([places.count, passes.length]).toEqual([16, 0]);
-    expect(encoders).toEqual([...Array(8).fill(undefined), ...Array(4).fill(encoder)]);
+    // A recording arrives while an encoder is tested.
+    encoder = "/encoders/other.onnx";
+    whileTested = () => {
+      isIdle = false;
+    };
+    await places.measure();
+    expect(places.count).toBe(16);
+    expect(encoders).toEqual([...Array(8).fill(undefined), ...Array(4).fill("/encoders/tiny.onnx")]);
   });
 });
