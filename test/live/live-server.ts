@@ -95,6 +95,8 @@ export class LiveServer implements AsyncDisposable {
     ...{ creates_per_hour: 60, creates_per_day: 500, requests_per_minute: 100, failed_authentications_per_minute: 10 },
   };
   places = 4;
+  /** Path of the ONNX form of the model's encoder; null if it is not used. */
+  encoder: string | null = null;
   /** Reason why the server accepts no work; null if it does. */
   refusal: string | null = null;
   /** Free bytes of the disk; infinite by default. */
@@ -235,7 +237,7 @@ export class LiveServer implements AsyncDisposable {
         companionOf: () => null,
         routes: () => [],
         languagesOf: () => languages,
-        knownEncoderOf: async () => null,
+        knownEncoderOf: async () => this.encoder,
       },
       settings: () => this.settings,
       limits: () => this.limits,

@@ -348,6 +348,19 @@ describe("the language of a session", () => {
   });
 });
 
+test("passes and detections of the language use the ONNX form of the encoder, once it is known", async () => {
+  const { session, events } = server.open({ language: null });
+  session.write(sound([2000, 1], [0, 1]));
+  await events.received("partial");
+  server.encoder = "/encoders/base.onnx";
+  session.write(sound([2000, 3], [0, 1]));
+  await events.received("turnCompleted", 2);
+  for (const operation of ["detectLiveLanguage", "transcribeLive"] as const) {
+    const encoders = server.engine.of(operation).map(({ encoder }) => encoder);
+    expect([encoders[0], encoders.at(-1)]).toEqual([undefined, "/encoders/base.onnx"]);
+  }
+});
+
 describe("the words of a first turn whose language is not sure", () => {
   beforeEach(() => {
     server.engine.shortLanguages.seconds = 2;

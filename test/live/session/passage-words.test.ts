@@ -17,12 +17,12 @@ describe("the words of a passage", () => {
     const passage = new PassageWords(0);
     const first = passage.add(words("ask not"), 1.3, "agreed");
     expect([textOf(first.final), textOf(first.open)]).toEqual(["", "ask not"]);
-    const second = passage.add(words("Ask not, what your"), 1.5, "agreed");
+    const second = passage.add(words("Ask not, what your"), 1.8, "agreed");
     expect([textOf(second.final), textOf(second.open)]).toEqual(["Ask not,", "what your"]);
     expect(textOf(passage.known)).toBe("Ask not,");
-    const third = passage.add(words("what your country", 0.8), 2.0, "agreed");
+    const third = passage.add(words("what your country", 0.8), 2.3, "agreed");
     expect([textOf(third.final), textOf(third.open)]).toEqual(["what", "your country"]);
-    const last = passage.add(words("your country", 1.2), 2.1, "all");
+    const last = passage.add(words("your country", 1.2), 2.4, "all");
     expect([textOf(last.final), textOf(last.open)]).toEqual(["your country", ""]);
     expect(textOf(passage.known)).toBe("Ask not, what your country");
   });

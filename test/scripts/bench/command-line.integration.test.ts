@@ -16,7 +16,14 @@ describe("scripts/bench", () => {
   test("lists the options and the separate parts", async () => {
     const { output, exitCode } = await run("--help");
     expect(exitCode).toBe(0);
-    for (const word of ["--runs", "--at-once", "--write", "scripts/bench PART", "Parts: capacity, console, ", " parakeet, "]) {
+    for (const word of [
+      "--runs",
+      "--at-once",
+      "--write",
+      "scripts/bench PART",
+      "Parts: capacity, console, ",
+      " parakeet, ",
+    ]) {
       expect(output).toContain(word);
     }
   });
