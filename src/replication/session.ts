@@ -37,6 +37,8 @@ const MAX_FILES = 20_000_000;
 export interface SessionOptions {
   readonly paths: DataPaths;
   readonly hold: LogHold;
+  /** Whether only this process stores audio, through the store of `paths`. */
+  readonly knowsAudio: boolean;
   readonly now: () => number;
 }
 
@@ -94,7 +96,7 @@ export class StandbySession {
   constructor(stream: Duplex, options: SessionOptions) {
     this.#options = options;
     this.#channel = new Channel<ServerMessage>(stream);
-    this.#files = new FileSender(options.paths, this.#channel, options.now);
+    this.#files = new FileSender(options.paths, this.#channel, options.now, options.knowsAudio);
     this.#database = new DatabaseSender(options.paths.databasePath, options.hold, this.#channel);
     for (const { promise } of [this.#hello, this.#haveAll, this.#allDigests]) promise.catch(() => {});
   }
