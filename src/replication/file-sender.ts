@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { open, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { DataPaths } from "../storage/index.ts";
 import { codeOf } from "../text/index.ts";
 import type { Channel } from "./channel.ts";
@@ -14,6 +14,8 @@ import { type FileEntry, kinds, PIECE_BYTES, type ServerMessage } from "./messag
 const CLOCK_MILLISECONDS = 50;
 /** Interval between two looks at the sound of live sessions, which grows all the time. */
 const LIVE_MILLISECONDS = 500;
+/** Interval between two listings of the audio if whoever stores some tells so: others only remove audio. */
+const LISTING_MILLISECONDS = 1_000;
 /** Interval between two looks at all files of a lane. */
 const URGENT_LOOK_MILLISECONDS = 10 * 60_000;
 const BULK_LOOK_MILLISECONDS = 3_000;
@@ -33,21 +35,31 @@ export class FileSender {
   readonly #paths: DataPaths;
   readonly #channel: Channel<ServerMessage>;
   readonly #now: () => number;
+  /** Paths of audio that was stored or removed; null if that is only known from listings. */
+  readonly #changedAudio: Set<string> | null;
   /** What the standby has, by path: what it reported, and what was sent since. */
   readonly #theirs = new Map<string, FileEntry>();
+  /** Names of the standby's files in flat directories. */
+  readonly #theirNames = new Map<string, Set<string>>(flatDirectories.map((directory) => [directory, new Set()]));
   /** Times of change of the directories at their last listing; null if a listing must be repeated. */
   readonly #listedAt = new Map<string, number | null>();
+  #nextListing = 0;
   /** Urgent files that are missing here. They are removed there after the transactions up to now. */
   readonly #missing = new Set<string>();
   readonly #bulk = new Map<string, FileEntry | null>();
   #transfer: Transfer | null = null;
+  #isClosed = false;
   #nextUrgentLook = 0;
   /** Files that differ from those of the standby by the last comparison of all; null before the first one. */
   #compared: FileEntry[] | null = null;
   #nextLiveLook = 0;
   #nextBulkLook = 0;
 
-  constructor(paths: DataPaths, channel: Channel<ServerMessage>, now: () => number) {
+  /** @param knowsAudio whether only this process stores audio, through the store of `paths` */
+  constructor(paths: DataPaths, channel: Channel<ServerMessage>, now: () => number, knowsAudio: boolean) {
+    const changed = new Set<string>();
+    this.#changedAudio = knowsAudio ? changed : null;
+    if (knowsAudio) paths.localAudio.onChange((id) => this.#isClosed || changed.add(`uploads/${id}`));
     this.#paths = paths;
     this.#channel = channel;
     this.#now = now;
@@ -55,7 +67,16 @@ export class FileSender {
 
   /** Notes files that the standby has. */
   has(entries: readonly FileEntry[]): void {
-    for (const entry of entries) this.#theirs.set(entry.path, entry);
+    for (const entry of entries) this.#note(entry.path, entry);
+  }
+
+  /** Notes what the standby has under a path; null for nothing. */
+  #note(path: string, entry: FileEntry | null): void {
+    if (entry === null) this.#theirs.delete(path);
+    else this.#theirs.set(path, entry);
+    const names = this.#theirNames.get(dirname(path));
+    if (entry === null) names?.delete(basename(path));
+    else names?.add(basename(path));
   }
 
   /**
@@ -85,7 +106,7 @@ export class FileSender {
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       if ((await entryOf(this.#paths.root, path)) !== null) continue;
-      this.#theirs.delete(path);
+      this.#note(path, null);
       await this.#channel.send({ type: "remove", path });
     }
   }
@@ -107,6 +128,7 @@ export class FileSender {
   }
 
   close(): void {
+    this.#isClosed = true;
     void this.#transfer?.file.close();
     this.#transfer = null;
   }
@@ -123,24 +145,39 @@ export class FileSender {
     this.#compared = changed;
   }
 
-  /** Lists directories that have changed since their last listing. */
+  /** Returns what has changed since the last call: what the store of the audio told, and new names in directories. */
   async #newUrgent(): Promise<FileEntry[]> {
     const changed: FileEntry[] = [];
-    const { root } = this.#paths;
+    const told = [...(this.#changedAudio ?? [])];
+    this.#changedAudio?.clear();
+    for (const path of told) {
+      const entry = await entryOf(this.#paths.root, path);
+      if (entry === null) this.#missing.add(path);
+      else changed.push(entry);
+    }
     for (const directory of flatDirectories) {
-      if (!(await this.#hasChanged(directory))) continue;
-      const names = await readdir(join(root, directory)).catch(emptyIfMissing);
-      const here = new Set(names.map((name) => `${directory}/${name}`));
-      for (const path of here) {
-        if (this.#theirs.has(path) || laneOf(path) !== "urgent") continue;
-        const entry = await entryOf(root, path);
-        if (entry !== null) changed.push(entry);
+      if (directory === "uploads" && this.#changedAudio !== null) {
+        if (this.#now() < this.#nextListing) continue;
+        this.#nextListing = this.#now() + LISTING_MILLISECONDS;
       }
-      for (const path of this.#theirs.keys()) {
-        if (path.startsWith(`${directory}/`) && !here.has(path)) this.#missing.add(path);
-      }
+      if (await this.#hasChanged(directory)) changed.push(...(await this.#newIn(directory)));
     }
     return [...changed, ...(await this.#liveSound())];
+  }
+
+  /** Lists a flat directory, which may have a hundred thousand files. */
+  async #newIn(directory: string): Promise<FileEntry[]> {
+    const { root } = this.#paths;
+    const names = await readdir(join(root, directory)).catch(emptyIfMissing);
+    const theirs = this.#theirNames.get(directory) ?? new Set();
+    const fresh = names.filter((name) => !theirs.has(name));
+    if (names.length - fresh.length < theirs.size) {
+      const here = new Set(names);
+      for (const name of theirs) if (!here.has(name)) this.#missing.add(`${directory}/${name}`);
+    }
+    const paths = fresh.map((name) => `${directory}/${name}`).filter((path) => laneOf(path) === "urgent");
+    const entries = await Promise.all(paths.map((path) => entryOf(root, path)));
+    return entries.filter((entry) => entry !== null);
   }
 
   async #liveSound(): Promise<FileEntry[]> {
@@ -205,7 +242,7 @@ export class FileSender {
     const theirs = this.#theirs.get(path);
     // The sound of a session only grows.
     const from = path.startsWith("live/") && theirs !== undefined && theirs.bytes < entry.bytes ? theirs.bytes : 0;
-    this.#theirs.set(path, entry);
+    this.#note(path, entry);
     await this.#channel.send({ type: "file", lane, ...entry, from });
     return { entry, file, at: from };
   }
@@ -223,7 +260,7 @@ export class FileSender {
     await file.close();
     if (this.#transfer === transfer) this.#transfer = null;
     // It is compared again, and sent again if it was changed meanwhile.
-    if (isShorter) this.#theirs.delete(entry.path);
+    if (isShorter) this.#note(entry.path, null);
     await this.#channel.send({ type: "fileEnd", lane, isComplete: !isShorter });
     return true;
   }

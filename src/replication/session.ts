@@ -31,12 +31,15 @@ const SILENT_MILLISECONDS = 15_000;
 const HELLO_MILLISECONDS = 15_000;
 /** Interval between two restarts of the log, which copy it to the database and empty it. */
 const RESTART_MILLISECONDS = 2_500;
+const RESTART_RETRY_MILLISECONDS = 250;
 /** Maximum number of files that a standby may have. */
 const MAX_FILES = 20_000_000;
 
 export interface SessionOptions {
   readonly paths: DataPaths;
   readonly hold: LogHold;
+  /** Whether only this process stores audio, through the store of `paths`. */
+  readonly knowsAudio: boolean;
   readonly now: () => number;
 }
 
@@ -94,7 +97,7 @@ export class StandbySession {
   constructor(stream: Duplex, options: SessionOptions) {
     this.#options = options;
     this.#channel = new Channel<ServerMessage>(stream);
-    this.#files = new FileSender(options.paths, this.#channel, options.now);
+    this.#files = new FileSender(options.paths, this.#channel, options.now, options.knowsAudio);
     this.#database = new DatabaseSender(options.paths.databasePath, options.hold, this.#channel);
     for (const { promise } of [this.#hello, this.#haveAll, this.#allDigests]) promise.catch(() => {});
   }
@@ -222,8 +225,9 @@ export class StandbySession {
     const confirmed = this.#confirmed;
     const isRestarted = frames > 0 && confirmed !== null && hold.restart(confirmed);
     for (const resolve of this.#emptiers.splice(0)) resolve(frames === 0 || isRestarted);
+    // Without a restart, the standby lacks something, or somebody reads the database, such as a backup.
+    this.#nextRestart = now() + (isRestarted ? RESTART_MILLISECONDS : RESTART_RETRY_MILLISECONDS);
     if (!isRestarted) return;
-    this.#nextRestart = now() + RESTART_MILLISECONDS;
     await this.#channel.send({ type: "logEmptied" });
   }
 

@@ -16,6 +16,8 @@ export interface SourceOptions {
   readonly paths: DataPaths;
   /** Maximum size of the database's log that a standby may cause. */
   readonly maxLogBytes: () => number;
+  /** Whether only this process stores audio, through the store of `paths`. */
+  readonly knowsAudio: boolean;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

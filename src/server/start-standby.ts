@@ -95,7 +95,13 @@ type ListenParts = Pick<ServerData, "settings" | "running" | "dataDirectory" | "
 async function listen({ settings, running, dataDirectory, log, now }: ListenParts): Promise<StandbySource> {
   const { standby } = settings;
   const paths = dataDirectory;
-  const source = new StandbySource({ paths, maxLogBytes: () => running.values.standby.log_bytes, log, now });
+  const source = new StandbySource({
+    paths,
+    maxLogBytes: () => running.values.standby.log_bytes,
+    knowsAudio: true,
+    log,
+    now,
+  });
   try {
     // A standby that followed before the start can continue if the log is still there.
     source.hold();

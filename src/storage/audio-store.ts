@@ -32,6 +32,7 @@ export interface AudioStore {
 /** Audio in a directory on this machine, one file for each recording. */
 export class LocalAudioStore implements AudioStore {
   readonly #directory: string;
+  #onChange: (id: string) => void = () => {};
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -43,11 +44,20 @@ export class LocalAudioStore implements AudioStore {
     return join(this.#directory, id);
   }
 
+  /**
+   * Sets a function that is called with the id of each recording whose audio was stored here, before `put` resolves, or
+   * removed. Other processes may also remove audio.
+   */
+  onChange(callback: (id: string) => void): void {
+    this.#onChange = callback;
+  }
+
   async put(id: string, path: string): Promise<void> {
     const target = this.pathOf(id);
     await rename(path, target);
     try {
       await this.sync();
+      this.#onChange(id);
     } catch (error) {
       await rm(target, { force: true });
       throw error;
@@ -72,6 +82,7 @@ export class LocalAudioStore implements AudioStore {
 
   async remove(id: string): Promise<void> {
     await rm(this.pathOf(id), { force: true });
+    this.#onChange(id);
   }
 
   async list(): Promise<string[]> {

@@ -64,8 +64,11 @@ test("a standby gets the files of a takeover, and no others", async () => {
   expect(readdirSync(join(pair.standby.root, "uploads"))).toEqual([id]);
 });
 
-test("the audio of a recording is on the standby before the record is", async () => {
-  await using pair = new FollowedDirectory();
+test.each([
+  ["the server's process stores it", true],
+  ["another process does", false],
+])("the audio of a recording is on the standby before the record is: %s", async (_, knowsAudio) => {
+  await using pair = new FollowedDirectory(knowsAudio);
   pair.connect();
   await pair.confirmed();
   const missing: string[] = [];
@@ -73,7 +76,8 @@ test("the audio of a recording is on the standby before the record is", async ()
     const id = newId();
     // As a create does: under another name first, then the record at once.
     writeFileSync(join(pair.server.incoming, id), id);
-    await rename(join(pair.server.incoming, id), join(pair.server.uploads, id));
+    if (knowsAudio) await pair.server.audio.put(id, join(pair.server.incoming, id));
+    else await rename(join(pair.server.incoming, id), join(pair.server.uploads, id));
     pair.write(id);
     await Bun.sleep(count % 7);
     missing.push(...pair.notes().filter((note) => there(pair, `uploads/${note}`) !== note));

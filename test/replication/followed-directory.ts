@@ -23,11 +23,13 @@ export class FollowedDirectory implements AsyncDisposable {
   sentBytes = 0;
   #connection: { stop(): void; readonly ended: Promise<unknown> } | null = null;
 
-  constructor() {
+  /** @param knowsAudio whether audio is stored through `server.audio` alone */
+  constructor(knowsAudio = false) {
     this.store.$client.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, text BLOB)");
     this.source = new StandbySource({
       paths: this.server,
       maxLogBytes: () => this.maxLogBytes,
+      knowsAudio,
       log: pino({ level: "silent" }),
       now: () => Date.now() + this.ahead,
     });

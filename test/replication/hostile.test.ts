@@ -113,7 +113,7 @@ describe("a server ends the connection, and its database stays as it is, if its 
     const store = openDatabase(paths.databasePath);
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    const source = new StandbySource({ paths, maxLogBytes: () => 2 ** 30, log, now: Date.now });
+    const source = new StandbySource({ paths, maxLogBytes: () => 2 ** 30, knowsAudio: false, log, now: Date.now });
     const [ours, theirs] = duplexPair();
     ours.resume();
     ours.on("error", () => {});
@@ -135,6 +135,7 @@ test("a second standby is refused while one follows, and the same one replaces i
   const source = new StandbySource({
     paths,
     maxLogBytes: () => 2 ** 30,
+    knowsAudio: false,
     log: pino({ level: "silent" }),
     now: Date.now,
   });
