@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { BackupFile, entryBlockingRestore, restoreBackup, writeBackup } from "../backup/index.ts";
 import { BackupError, databaseFacts } from "../database/index.ts";
 import { NewFile } from "../disk/index.ts";
-import { DataDirectory, DataDirectoryInUseError, DataPaths, newBackupPath } from "../storage/index.ts";
+import { DataDirectory, DataDirectoryInUseError, DataPaths, newBackupPath, requireActive } from "../storage/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { type JsonOption, print } from "./output.ts";
@@ -97,6 +97,7 @@ export function restoreCommand(): Command {
       if (options.replace !== true) requireEmpty(new DataPaths(root));
       const directory = new DataDirectory(root);
       using _lock = takeLock(directory);
+      requireActive(directory);
       const { replaced, uploads } = restoreBackup(directory, backup, Date.now());
       const facts = databaseFacts(directory.databasePath);
       print(options, { database: directory.databasePath, ...facts, uploads, replaced }, () =>

@@ -11,6 +11,8 @@ export const exitCodes = {
   unreachable: 4,
   /** The key is missing, invalid, or lacks the permission. */
   refused: 5,
+  /** The data directory is a standby's, or another server has taken over. A service manager must not start it again. */
+  inactive: 6,
 } as const;
 
 /** The exit codes of failures. That of a wrong command line belongs to {UsageError} alone. */

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { SettingsError } from "../config/index.ts";
 import { databaseTrouble } from "../disk/index.ts";
 import { programVersion } from "../program/index.ts";
+import { InactiveDirectoryError } from "../storage/index.ts";
 import { ExpectedError, editDistance } from "../text/index.ts";
 import { decodedArguments, requireText } from "./byte-names.ts";
 import { CommandError, exitCodes, UsageError } from "./command-error.ts";
@@ -11,7 +12,8 @@ import { printableText } from "./printable.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
-3 a recording failed; 4 no server answers; 5 the key is missing, invalid or lacks the permission; 130 interrupted.`;
+3 a recording failed; 4 no server answers; 5 the key is missing, invalid or lacks the permission;
+6 the data directory is a standby's, or another server has taken over; 130 interrupted.`;
 
 /**
  * Creators of the commands by their names and their headings in the help. Each loads its own modules, because loading
@@ -60,6 +62,7 @@ const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promi
   "Database:": {
     backup: async () => (await import("./backup.ts")).backupCommand(),
     restore: async () => (await import("./backup.ts")).restoreCommand(),
+    promote: async () => (await import("./promote.ts")).promoteCommand(),
   },
   "Diagnosis:": {
     doctor: async () => (await import("./doctor.ts")).doctorCommand(),
@@ -155,6 +158,7 @@ async function leave(exitCode: number): Promise<never> {
 function exitCodeOf(error: ExpectedError): number {
   if (error instanceof UsageError || error instanceof SettingsError) return exitCodes.usage;
   if (error instanceof CommandError || error instanceof InterruptedError) return error.exitCode;
+  if (error instanceof InactiveDirectoryError) return exitCodes.inactive;
   return exitCodes.failed;
 }
 

@@ -5,6 +5,7 @@ import { faultText, locate, readSettings, type Settings, SettingsError } from ".
 import { findSupervisor } from "../install/index.ts";
 import { settingFaults, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
+import { exitCodes } from "./command-error.ts";
 import {
   addSettingsOptions,
   becomeDataOwner,
@@ -29,7 +30,11 @@ export function serveCommand(): Command {
       const stopped = untilStopped(server, { onHangup, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
       supervisor?.ready(server.status);
-      await stopped;
+      const replaced = await Promise.race([stopped, server.replaced]);
+      if (typeof replaced !== "string") return;
+      // Nothing is stopped in order: a stop would write, and answer clients.
+      process.stderr.write(`transcribe: ${replaced}\n`);
+      process.exit(exitCodes.inactive);
     });
 }
 

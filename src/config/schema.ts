@@ -445,6 +445,19 @@ const standby = group("A second machine that can take over; see docs/standby.md.
     "Maximum size of the database's log for a standby that is away or slow. Beyond it, the standby needs a new copy of what has changed in the database.",
     { default: 256 * 1024 ** 2, range: [1024 ** 2, 2 ** 40] },
   ),
+  fence: text(
+    "What keeps two servers from serving at the same time: `broker` for the fleet's broker, or the path of a folder on storage that both machines reach. The server then serves only while it can renew its lease there. Empty: nothing, which is right for a server without a standby.",
+    {
+      needsRestart: true,
+      pattern: "^(broker|/.*)?$",
+      form: "broker, the absolute path of a folder, or empty",
+    },
+  ),
+  lease_seconds: duration(
+    "seconds",
+    "Seconds for which a lease is valid. A server renews it four times in this time, and pauses when it can't. A takeover waits about as long for a server that was lost. Set the same on both machines.",
+    { default: 12, range: [2, 20], needsRestart: true },
+  ),
 });
 
 const audit = group("The audit log and its copy on another machine, see docs/audit.md.", {

@@ -10,10 +10,12 @@ import {
   DataDirectoryInUseError,
   newBackupPath,
   pruneUpgradeBackups,
+  requireActive,
   upgradeBackups,
 } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { copyDatabase } from "./copy-database.ts";
+import { GuardedDatabase } from "./guarded-database.ts";
 import { databaseState, MigrationError, migrate, NewerDatabaseError, pendingMigrations } from "./migrate.ts";
 import * as schema from "./schema.ts";
 
@@ -77,8 +79,10 @@ export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void
  * Opens the database for a command, which may run at the same time as a server. Upgrades the database only when no
  * server runs: a server of an earlier version would continue with tables that it does not know.
  * @throws {MigrationError} as openDatabase does, and when a server of an earlier version uses a database to be upgraded
+ * @throws {InactiveDirectoryError} for the directory of a standby, or of a server that was replaced
  */
 export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: Upgrade) => void): Store {
+  requireActive(directory);
   const path = directory.databasePath;
   // A starting server holds the lock for a moment before its upgrade is complete.
   for (let attempts = 20; ; attempts--) {
@@ -101,6 +105,15 @@ export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: U
 }
 
 /**
+ * Calls a check right before each commit and each single write of a store that `openDatabase` opened. What it throws
+ * ends the write.
+ */
+export function checkWrites({ $client }: Store, check: () => void): void {
+  if (!($client instanceof GuardedDatabase)) throw new TypeError("the store is open for reading only");
+  $client.check = check;
+}
+
+/**
  * Opens a database of any version for reading only and leaves no file behind. SQLite would otherwise create a log,
  * owned by this user, next to an unused database. While a server runs, reads return its latest writes.
  * @throws an SQLite error when the database cannot be read
@@ -112,11 +125,11 @@ export function readDatabase(path: string): Store {
   return asStore(client);
 }
 
-function connect(path: string): Database {
-  let client: Database | null = null;
+function connect(path: string): GuardedDatabase {
+  let client: GuardedDatabase | null = null;
   try {
     makeFile(path);
-    client = new Database(path, { create: true, strict: true });
+    client = new GuardedDatabase(path, { create: true, strict: true });
     // busy_timeout first: the next statements may already meet another process's lock.
     client.run("PRAGMA busy_timeout = 10000");
     client.run("PRAGMA journal_mode = WAL");

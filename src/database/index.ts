@@ -1,6 +1,7 @@
 export { deleteSome } from "./bounded-deletes.ts";
 export { BackupError, copyDatabase, type DatabaseFacts, databaseFacts } from "./copy-database.ts";
 export {
+  checkWrites,
   openDatabase,
   openDatabaseOf,
   preparedFor,

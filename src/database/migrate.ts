@@ -30,6 +30,7 @@ import tags from "./migrations/0025-tags.sql" with { type: "text" };
 import translations from "./migrations/0026-translations.sql" with { type: "text" };
 import accountSettings from "./migrations/0027-account-settings.sql" with { type: "text" };
 import auditForwarding from "./migrations/0028-audit-forwarding.sql" with { type: "text" };
+import serving from "./migrations/0030-serving.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -69,6 +70,7 @@ const migrations: readonly Migration[] = [
   { name: "0026-translations", sql: translations },
   { name: "0027-account-settings", sql: accountSettings },
   { name: "0028-audit-forwarding", sql: auditForwarding },
+  { name: "0030-serving", sql: serving },
 ];
 
 /** Names of all migrations, in order. */

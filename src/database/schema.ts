@@ -641,3 +641,12 @@ export const webhookDeliveries = sqliteTable("webhook_deliveries", {
   lastFault: text({ enum: deliveryFaults }),
   deliveredAt: integer(),
 });
+
+/** Which server may serve the database: one row. */
+export const serving = sqliteTable("serving", {
+  id: integer().primaryKey(),
+  /** Increased by each promotion of a standby. */
+  epoch: integer().notNull(),
+  /** Id of the folder that fences the servers, or `broker`; null without one. */
+  fence: text(),
+});

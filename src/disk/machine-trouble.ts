@@ -11,6 +11,7 @@ export const machineTroubles = {
   too_many_files: "too many files are open",
   database_busy: "another program has locked the database",
   audio_store: "the object store of the audio can't be used",
+  no_lease: "it can't renew its lease, so another server may have taken over",
 } as const;
 export type MachineTroubleKind = keyof typeof machineTroubles;
 
@@ -33,6 +34,7 @@ const kinds: readonly [RegExp, MachineTroubleKind][] = [
   [/^(EIO|SQLITE_IOERR.*)$/, "io_error"],
   [/^SQLITE_BUSY/, "database_busy"],
   [/^AUDIO_STORE$/, "audio_store"],
+  [/^NO_LEASE$/, "no_lease"],
 ];
 
 /** A confirmed problem of the machine, as the cause of a more specific error; `code` is the system's, e.g. `EROFS`. */

@@ -1,3 +1,4 @@
+import { LEASE_STREAM, leaseSubject } from "./lease-stream.ts";
 import { ALL_STREAMS_BYTES, MAX_MESSAGE_BYTES, streamOf, subjects } from "./messages.ts";
 
 /** Name of the coordinator in its certificate. */
@@ -25,6 +26,8 @@ function coordinatorPermissions(pools: readonly string[]): Permissions {
           `$JS.API.CONSUMER.CREATE.${stream}.>`,
           `$JS.API.CONSUMER.INFO.${stream}.>`,
         ]),
+      leaseSubject,
+      ...["CREATE", "MSG.GET"].map((action) => `$JS.API.STREAM.${action}.${LEASE_STREAM}`),
       "_INBOX.>",
     ],
     subscribe: [

@@ -8,6 +8,7 @@ import {
   connectTo,
   RECONNECT_MILLISECONDS,
 } from "./connection.ts";
+import { LeaseStream } from "./lease-stream.ts";
 import { poolOf } from "./machine-names.ts";
 import { WorkStream } from "./work-stream.ts";
 
@@ -79,6 +80,17 @@ export class Broker {
     return new WorkStream(
       pool,
       () => this.#required,
+      (answer) => this.#untilLost(answer),
+    );
+  }
+
+  /** Returns the stream with the coordinator's lease. */
+  leaseStream(): LeaseStream {
+    return new LeaseStream(
+      () => {
+        if (!this.#connected) throw awayError(this.#url);
+        return this.#required;
+      },
       (answer) => this.#untilLost(answer),
     );
   }

@@ -1,6 +1,7 @@
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { Broker } from "./broker.ts";
+import { BrokerError } from "./connection.ts";
 
 export interface WorkQueueOptions {
   readonly broker: Broker;
@@ -10,6 +11,11 @@ export interface WorkQueueOptions {
   readonly build: string;
   /** Returns the SHA-256 of the models that operations may need. */
   readonly models: () => readonly string[];
+  /**
+   * Returns whether this coordinator holds its lease. Otherwise another one may use the streams, which this one must not
+   * create anew. Always if it is omitted.
+   */
+  readonly holdsLease?: () => boolean;
   readonly log: Logger;
 }
 
@@ -110,7 +116,8 @@ export class WorkQueue {
   }
 
   async #create(): Promise<void> {
-    const { broker, models } = this.#options;
+    const { broker, models, holdsLease } = this.#options;
+    if (holdsLease?.() === false) throw new BrokerError("the coordinator does not hold its lease");
     // An operation that is published before the stream is complete would be deleted with the old one.
     this.#isOpen = false;
     await this.#removing;

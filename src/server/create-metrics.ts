@@ -21,6 +21,8 @@ export interface MeasuredParts {
   readonly stalled: () => readonly MachineTroubleKind[];
   /** Returns the fleet; null if the server works alone. */
   readonly fleet?: MetricSources["fleet"];
+  /** Returns the lease; there is none if it is left out. */
+  readonly lease?: MetricSources["lease"];
   /** Returns the watched folders; nothing is watched if it is left out. */
   readonly folders?: () => FolderOverview;
   /** Returns the live sessions; there are none if it is left out. */
@@ -72,6 +74,7 @@ export function metricSources(parts: MeasuredParts): MetricSources {
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
+    lease: () => parts.lease?.() ?? null,
     live: () => parts.live?.() ?? { open: 0, places: 0 },
     audioStore() {
       const { waiting, failingSince } = parts.audioStore?.() ?? { waiting: 0, failingSince: null };

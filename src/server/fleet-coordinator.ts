@@ -18,6 +18,8 @@ interface Parts {
   readonly waitingAudioSeconds: () => number;
   /** Returns the bounds of the number of workers, which can change at run time. */
   readonly goal: () => Pick<Settings["fleet"], "target_minutes" | "max_workers">;
+  /** Returns whether this server may serve now. */
+  readonly holdsLease: () => boolean;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -41,7 +43,7 @@ export interface Coordinator {
  */
 export async function coordinateFleet(
   settings: Settings["fleet"],
-  { engine: local, models, onCompletion, waitingAudioSeconds, goal, log, now }: Parts,
+  { engine: local, models, onCompletion, waitingAudioSeconds, goal, holdsLease, log, now }: Parts,
 ): Promise<Coordinator> {
   // Loaded only here, so that a single machine does not load the broker's client.
   const { Broker, FleetEngine, subjectToken, WorkerDemand } = await import("../fleet/index.ts");
@@ -69,6 +71,7 @@ export async function coordinateFleet(
       },
       now,
       log,
+      holdsLease,
       machine,
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,

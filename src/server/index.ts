@@ -3,6 +3,7 @@ export { type DecodedFile, decodeFile, type LocalDecode } from "./decode-file.ts
 export { fleetIdentity } from "./fleet-coordinator.ts";
 export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
+export { leaseClock, openRegister } from "./open-lease.ts";
 export { openProgramParts } from "./program-parts.ts";
 export { settingFaults } from "./running-settings.ts";
 export { readSpeechModels, withSpeechSample } from "./speech-models.ts";

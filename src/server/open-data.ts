@@ -6,12 +6,13 @@ import { KeyUsage } from "../keys/index.ts";
 import { SpeechModels } from "../models/index.ts";
 import { programFiles } from "../program/index.ts";
 import { Recordings } from "../recordings/index.ts";
-import { DataDirectory, DiskUsage } from "../storage/index.ts";
+import { DataDirectory, DiskUsage, requireActive } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Usage } from "../usage/index.ts";
 import { Chores } from "./chores.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
+import { openLease } from "./open-lease.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { requireCpuVariantOf, usableSpeechModel } from "./speech-models.ts";
@@ -20,9 +21,10 @@ import { requireCpuVariantOf, usableSpeechModel } from "./speech-models.ts";
 export type ServerData = Awaited<ReturnType<typeof openData>>;
 
 /**
- * Opens the data of a server: locks the data directory, opens and upgrades the database, and finds the speech model.
+ * Opens the data of a server: locks the data directory, opens and upgrades the database, waits for the lease if the
+ * servers are fenced, and finds the speech model.
  * Closing it releases the lock.
- * @throws {DataDirectoryInUseError} @throws {MigrationError}
+ * @throws {DataDirectoryInUseError} @throws {InactiveDirectoryError} @throws {MigrationError}
  * @throws {SettingsError} for an invalid list of hosts
  * @throws {StartError} for a model that cannot be read, or a CPU variant that cannot be used
  */
@@ -34,12 +36,15 @@ export async function openData(settings: Settings, log: Logger) {
   await using stack = new AsyncDisposableStack();
   const dataDirectory = DataDirectory.of(settings);
   stack.defer(dataDirectory.lock());
+  requireActive(dataDirectory);
   // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
   const files = await programFiles(runtimeDirectoryOf(settings));
   await requireCpuVariantOf(settings, files);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
   );
+  // Released after the last write.
+  const lease = stack.use(await openLease(settings, { dataDirectory, store, log }));
   stack.defer(() => store.$client.close());
   const stateFile = new ServerStateFile(dataDirectory, log);
   stack.defer(() => stateFile.remove());
@@ -59,6 +64,7 @@ export async function openData(settings: Settings, log: Logger) {
     dataDirectory,
     files,
     store,
+    lease,
     stateFile,
     chores,
     keyUsage,

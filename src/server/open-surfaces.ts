@@ -92,6 +92,7 @@ export function openSurfaces(
     attributions: () => data.speech.attributions(),
     wantedWorkers: () => engine.fleet?.wantedWorkers() ?? null,
     stopping: stopping.signal,
+    pause: () => data.lease.trouble(),
     address: settings.server,
     intake,
     translationRefusal,
@@ -125,6 +126,8 @@ export function openSurfaces(
     consoleSwitch,
     writeState,
     renewCertificate,
+    /** Closes all connections of clients, because nothing may be answered now. */
+    cut: () => server.cut(),
     /** Refuses what would begin new work, and ends answers that wait for recordings. */
     refuse() {
       readiness.stop();

@@ -12,9 +12,9 @@ import { StartError } from "./start-error.ts";
  * can be created later.
  * @throws {StartError} if it cannot listen
  */
-export async function openWyoming(data: ServerData, live: LiveSessions): Promise<AsyncDisposable> {
+export async function openWyoming(data: ServerData, live: LiveSessions): Promise<AsyncDisposable & { cut(): void }> {
   const { settings, running, store, modelInUse, metrics, log, now } = data;
-  if (settings.live.wyoming === "") return { async [Symbol.asyncDispose]() {} };
+  if (settings.live.wyoming === "") return { cut() {}, async [Symbol.asyncDispose]() {} };
   const catalogue = productCatalogue();
   const account = () => running.values.live.wyoming_account;
   const server = new WyomingServer({
@@ -23,6 +23,7 @@ export async function openWyoming(data: ServerData, live: LiveSessions): Promise
     account,
     model: () => offeredModel(modelInUse(), catalogue),
     networks: () => running.parsed.wyomingNetworks,
+    isPaused: () => data.lease.trouble() !== null,
     metrics: metrics.wyoming,
     log,
     now,
@@ -33,7 +34,7 @@ export async function openWyoming(data: ServerData, live: LiveSessions): Promise
   });
   log.info({ event: "wyoming.listening", address });
   if (findAccount(store, account()) === null) log.warn({ event: "wyoming.no_account", account: account() });
-  return { [Symbol.asyncDispose]: () => server.close() };
+  return { cut: () => server.cut(), [Symbol.asyncDispose]: () => server.close() };
 }
 
 function offeredModel(

@@ -102,10 +102,12 @@ export function settingFaults({
   compat,
   engine,
   fetch,
+  fleet,
   live,
   metrics,
   oidc,
   server,
+  standby,
   webhooks,
 }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
@@ -121,6 +123,7 @@ export function settingFaults({
     ...faultOf("live.wyoming_networks", () => parseNetworks(live.wyoming_networks)),
     ...faultOf("server.origins", () => parseOrigins(server.origins)),
     ...syslogFaults(audit),
+    ...(standby.fence === "broker" && fleet.broker === "" ? [fault("standby.fence", "set fleet.broker, too")] : []),
     ...faultOf("metrics.token_file", () => readMetricsToken(metrics.token_file)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),

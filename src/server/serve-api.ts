@@ -42,6 +42,8 @@ type ServedParts = CreatorParts &
     | "compat"
     | "asrNetworks"
   > & {
+    /** Returns why nothing may be answered now; null if it may. */
+    readonly pause: () => string | null;
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
     readonly certificate: ServerCertificate | null;
@@ -92,6 +94,7 @@ export function serveApi({ address, certificate, ...parts }: ServedParts): Retur
   return orStartError(`can't listen on ${address.host}, port ${address.port}`, () =>
     startServer({
       surfaces,
+      pause: parts.pause,
       host: address.host,
       port: address.port,
       credentials: certificate?.current ?? null,

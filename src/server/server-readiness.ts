@@ -7,6 +7,8 @@ interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
+  /** Returns why the server may not serve now; null if it may. */
+  readonly leaseTrouble: () => string | null;
   /** Returns why work will be slow, or is not safe on a second machine; null otherwise. */
   readonly warning: () => string | null;
   /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
@@ -53,8 +55,10 @@ export class ServerReadiness {
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    const { diskSpace, queue, fleetProblem } = this.#parts;
-    return diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker();
+    const { diskSpace, queue, fleetProblem, leaseTrouble } = this.#parts;
+    return (
+      leaseTrouble() ?? diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker()
+    );
   }
 }
 

@@ -34,6 +34,7 @@ export async function startEngine({ settings, running, metrics, diskSpace, dataD
           ...{ engine, models, onCompletion, log, now },
           waitingAudioSeconds: () => recordings.open.waitingAudioSeconds(),
           goal: () => running.values.fleet,
+          holdsLease: () => data.lease.isHeld(),
         });
   if (fleet !== null) stack.defer(() => fleet.close());
   const started = stack.move();

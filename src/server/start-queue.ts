@@ -68,7 +68,10 @@ export async function startQueue(
     /** Number of recordings that an earlier server had not finished. */
     recovered,
     fleetProblem,
-    readiness: new ServerReadiness({ diskSpace, queue, health, fleetProblem, standbyProblem, warning }),
+    readiness: new ServerReadiness({
+      ...{ diskSpace, queue, health, fleetProblem, standbyProblem, warning },
+      leaseTrouble: () => data.lease.trouble(),
+    }),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

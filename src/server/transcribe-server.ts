@@ -35,6 +35,8 @@ export interface TranscribeServer {
    * @throws {SettingsError} and changes nothing
    */
   reload(settings: Settings): void;
+  /** The reason why this server must exit at once and never serve its data again, as soon as another one has taken over. */
+  readonly replaced: Promise<string>;
   /** Accepts no more work, suspends recordings in progress at their next checkpoint, and releases all resources. */
   stop(): Promise<void>;
 }
@@ -51,7 +53,7 @@ const STATE_FILE_RETRY_MILLISECONDS = 10_000;
  * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
  * earlier server, and listens.
  * @param settingsFile the file of the settings, which no watched folder may contain
- * @throws {DataDirectoryInUseError} @throws {MigrationError}
+ * @throws {DataDirectoryInUseError} @throws {InactiveDirectoryError} @throws {MigrationError}
  * @throws {SettingsError} for an invalid list of hosts
  * @throws {StartError} for a model that cannot be read, a CPU variant that cannot be used, or an address that is in use
  */
@@ -68,7 +70,7 @@ export async function startTranscribeServer(
   const engine = stack.use(await startEngine(data));
   const queued = stack.use(await startQueue(data, engine, standby));
   const surfaces = stack.use(openSurfaces(data, engine, queued, standby, settingsFile));
-  stack.use(await openWyoming(data, surfaces.live));
+  const wyoming = stack.use(await openWyoming(data, surfaces.live));
   const webhooks = stack.use(startWebhooks(data));
   const auditForwarding = stack.use(startAuditForwarding(data));
   stack.defer(startChores(data, queued, surfaces));
@@ -83,6 +85,7 @@ export async function startTranscribeServer(
       certificateEndsAt: () => (data.certificate === null ? null : data.certificate.endsAt / 1000),
       stalled: () => queue.stalled(),
       fleet: () => engine.fleet?.status() ?? null,
+      lease: () => data.lease.status(),
       folders: () => folders.overview(),
       live: () => live.status(),
       webhooks: () => webhooks.status(),
@@ -91,6 +94,11 @@ export async function startTranscribeServer(
       standby: () => standby.status(),
     }),
   );
+  data.lease.onChange((isHeld) => {
+    if (isHeld) return;
+    surfaces.cut();
+    wyoming.cut();
+  });
   folders.start();
   live.start();
   surfaces.writeState();
@@ -99,6 +107,7 @@ export async function startTranscribeServer(
   const stages = stack.move();
   return {
     origin,
+    replaced: data.lease.replaced,
     status: () => ({ trouble: readiness.known(), ...recordings.open.counts() }),
     reload(next) {
       if (readiness.isStopping) return;

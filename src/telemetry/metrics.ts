@@ -5,6 +5,7 @@ import { EngineMetrics, type EngineSource, registerEngineGauges } from "./engine
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
 import { type FolderSource, registerFolderMetrics } from "./folder-metrics.ts";
 import { HttpMetrics } from "./http-metrics.ts";
+import { type LeaseSource, registerLeaseMetrics } from "./lease-metrics.ts";
 import { LiveMetrics, type LiveSource, registerLiveGauges } from "./live-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
@@ -20,6 +21,7 @@ export interface MetricSources
     StorageSource,
     FolderSource,
     FleetSource,
+    LeaseSource,
     LiveSource,
     WebhookSource,
     AuditSource,
@@ -79,6 +81,7 @@ export class Metrics {
     registerStorageMetrics(this.#declare, sources);
     registerFolderMetrics(this.#declare, sources);
     registerFleetMetrics(this.#declare, sources);
+    registerLeaseMetrics(this.#declare, sources);
     registerLiveGauges(this.#declare, sources);
     registerWebhookGauges(this.#declare, sources);
     registerAuditGauges(this.#declare, sources);

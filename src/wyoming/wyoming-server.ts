@@ -14,6 +14,8 @@ export interface WyomingOptions
   extends Omit<ConnectionServices, "times" | "metrics">,
     Omit<AdmissionOptions, "metrics"> {
   readonly metrics: WyomingMetrics;
+  /** Returns whether no client may be served now. */
+  readonly isPaused: () => boolean;
   /** Replaces the time limits, for tests. */
   readonly times?: TimeLimits;
 }
@@ -51,6 +53,11 @@ export class WyomingServer {
     return formatAddressWithPort({ host, port: typeof bound === "object" && bound !== null ? bound.port : port });
   }
 
+  /** Closes all connections at once. */
+  cut(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
   /** Accepts no more connections, and ends those that are open. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -61,6 +68,10 @@ export class WyomingServer {
   #accept(socket: Socket): void {
     // An error is followed by `close`.
     socket.on("error", () => {});
+    if (this.#options.isPaused()) {
+      socket.destroy();
+      return;
+    }
     const refusal = this.#admission.admit(socket);
     if (refusal === "foreign") {
       socket.destroy();

@@ -24,6 +24,13 @@ describe("a server that can't start", () => {
       "TRANSCRIBE_SERVER_TLS_CERTIFICATE: set both server.tls_certificate and",
     ],
     [
+      "a fence in no broker",
+      { TRANSCRIBE_STANDBY_FENCE: "broker" },
+      2,
+      "TRANSCRIBE_STANDBY_FENCE: set fleet.broker, too",
+    ],
+    ["a fence that is no path", { TRANSCRIBE_STANDBY_FENCE: "fence" }, 2, "TRANSCRIBE_STANDBY_FENCE"],
+    [
       "a missing certificate",
       { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/no/a.pem", TRANSCRIBE_SERVER_TLS_KEY: "/no/a.key" },
       1,

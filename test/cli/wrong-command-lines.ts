@@ -353,6 +353,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
   audit: { valid: [] },
   backup: { valid: [] },
   restore: { valid: ["backup.tar"] },
+  promote: { valid: [] },
   // It reports a settings file that can't be read as a problem.
   doctor: { valid: [], values: { "--config": "any text" } },
   bench: { valid: [], values: { "--seconds": [...numbers, "3601"] }, together: [["--tune", "--seconds", "5"]] },

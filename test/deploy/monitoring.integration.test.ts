@@ -222,6 +222,8 @@ describe("the alerts", () => {
     ],
     ["an audit entry waits", { transcribe_audit_oldest_pending_seconds: "60+60x60" }, 30, ["TranscribeAuditWaits"]],
     ["the audit log is forwarded", { transcribe_audit_oldest_pending_seconds: "5x60" }, 30, []],
+    ["a server can't renew its lease", { transcribe_lease_remaining_seconds: "9 5 0x60" }, 30, ["TranscribeLeaseLapsed"]],
+    ["a server renews its lease", { transcribe_lease_remaining_seconds: "9x60" }, 30, []],
     ["the broker of a fleet is away", { transcribe_fleet_broker_connected: "0x60" }, 30, ["TranscribeFleetBrokerDown"]],
     [
       "the network of a fleet is slow",

@@ -5,8 +5,8 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
+import { expectRefused } from "../support/broker-refusals.ts";
 import { expected, filesOf, model, ScriptedFleet, textOf } from "../support/scripted-fleet.ts";
-import { expectRefused } from "./broker-refusals.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,6 +5,7 @@ import { connect } from "@nats-io/transport-node";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
 import { encode, subjects } from "../../src/fleet/messages.ts";
+import { expectRefused, refusals } from "../support/broker-refusals.ts";
 import {
   build,
   expected,
@@ -17,7 +18,6 @@ import {
   textOf,
   untilAborted,
 } from "../support/scripted-fleet.ts";
-import { expectRefused, refusals } from "./broker-refusals.ts";
 
 setDefaultTimeout(60_000);
 

@@ -30,7 +30,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     const credentials = credentialsOf(first);
     const hosts = parseHostNames(["a", "ab", "abc", "abcd", "a.b.example.org"]);
     const options = { surfaces, host, port: 0, credentials, log, metrics, now };
-    server = startServer({ ...options, proxies: () => proxies, hosts: () => hosts });
+    server = startServer({ ...options, proxies: () => proxies, hosts: () => hosts, pause: () => null });
   });
   afterAll(async () => {
     await server.stop(true);

@@ -9,6 +9,7 @@ const readinessWith = (parts: Partial<ConstructorParameters<typeof ServerReadine
     queue: { stalled: () => [] },
     health: { known: () => null, trouble: () => Promise.resolve(null) },
     fleetProblem: () => null,
+    leaseTrouble: () => null,
     standbyProblem: () => null,
     warning: () => null,
     ...parts,

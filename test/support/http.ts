@@ -386,6 +386,7 @@ export class ApiServer implements Disposable {
       port,
       proxies: () => proxies,
       hosts: () => hosts,
+      pause: () => null,
       credentials: null,
       log,
       metrics,

@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ["console"],
   ["folders", "http", "wyoming"],
   ["api-contract", "live"],
-  ["exports", "intake", "pipeline", "replication", "syslog", "webhooks"],
+  ["exports", "intake", "pipeline", "replication", "standby", "syslog", "webhooks"],
   ["media", "models"],
   ["devices", "fleet"],
   ["engine", "speech"],

@@ -34,6 +34,7 @@ function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null 
     live: () => ({ open: 3, places: 8 }),
     webhooks: () => ({ pending: 4, paused: 1 }),
     auditForwarding: () => ({ count: 6, oldestSeconds: 90 }),
+    lease: () => ({ epoch: 2, remainingSeconds: 9.5 }),
     standby: () => ({ unfollowedSeconds: 0, behindBytes: 4120, delaySeconds: 0.25 }),
     audioStore: () => ({ waiting: 6, outageSeconds: 30 }),
     fleet: () => null,

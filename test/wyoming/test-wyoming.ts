@@ -39,6 +39,7 @@ export class TestWyoming implements AsyncDisposable {
       log: pino({ base: null }, { write: (line) => void this.log.push(JSON.parse(line)) }),
       now: Date.now,
       clock: () => this.clock(),
+      isPaused: () => false,
       ...(times === undefined ? {} : { times }),
     });
   }

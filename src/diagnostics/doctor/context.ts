@@ -5,7 +5,7 @@ import { describeKernels, surveyCpuLibraries } from "../../devices/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { type GpuBackend, gpuBackends } from "../../runtimes/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { DataPaths } from "../../storage/index.ts";
+import { DataPaths, isStandby } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { type CheckContext, type DoctorOptions, oncePerRun } from "./check.ts";
 import { isAllowed, thisMachine } from "./machine.ts";
@@ -16,7 +16,9 @@ export async function openContext(options: DoctorOptions): Promise<CheckContext 
   const paths = new DataPaths(settings.storage.data_dir);
   const data = accessTo(paths.root);
   const { files, arePresent: filesArePresent, close: closeParts } = await openProgramParts(settings);
-  const database = data === "present" && existsSync(paths.databasePath) ? openDatabase(paths.databasePath) : null;
+  // The database of a standby changes without SQLite's locks.
+  const isReadable = data === "present" && existsSync(paths.databasePath) && !isStandby(paths);
+  const database = isReadable ? openDatabase(paths.databasePath) : null;
   const store = database instanceof Error ? null : database;
   const speechModels =
     files instanceof Error ? null : readSpeechModels(settings, { files, dataDirectory: paths, database: store });

@@ -4,7 +4,7 @@ import type { Logger, Metrics } from "../../telemetry/index.ts";
 import { ChangeAnswers, type ChangeGate } from "./changes.ts";
 import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
@@ -15,6 +15,8 @@ import type { Surfaces } from "./surface.ts";
 
 interface ServerOptions {
   readonly surfaces: Surfaces;
+  /** Returns why nothing but probes may be answered now, as text for people; null if everything may. */
+  readonly pause: () => string | null;
   readonly host: string;
   readonly port: number;
   readonly proxies: () => Networks;
@@ -45,6 +47,8 @@ interface HttpServer {
    * their next request are closed, as may happen to idle connections at any time.
    */
   useCredentials(credentials: Credentials): void;
+  /** Closes all connections, with the answers that are being sent on them, and continues to listen. */
+  cut(): void;
   /** Stops accepting connections and waits until the requests in progress are answered, or cuts them. */
   stop(cut?: boolean): Promise<void>;
 }
@@ -65,16 +69,23 @@ export function startServer(serverOptions: ServerOptions): HttpServer {
   };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
+  let { credentials } = options;
   const stopping = new Set<Server<SocketData>>();
+  /** Lets a new server take over the port. */
+  const renew = (cut: boolean) => {
+    const before = current;
+    stopping.add(before);
+    void before.stop(cut).then(() => stopping.delete(before));
+    current = listen(options, port, credentials);
+  };
   return {
     port,
-    useCredentials(credentials) {
-      // Bun's reload() does not change a server's certificate, so a new server takes over the port.
-      const before = current;
-      stopping.add(before);
-      void before.stop().then(() => stopping.delete(before));
-      current = listen(options, port, credentials);
+    useCredentials(next) {
+      credentials = next;
+      // Bun's reload() does not change a server's certificate.
+      renew(false);
     },
+    cut: () => renew(true),
     async stop(cut = false) {
       await Promise.all([current, ...stopping].map((server) => server.stop(cut)));
     },
@@ -121,8 +132,13 @@ async function respond(
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const path = url?.pathname ?? "";
-  const refusal = refusalOf(request, url, segments, options) ?? changeAnswers.refusalOf(request, path);
   const { surfaces } = options;
+  const pauseOf = () => (mayPause(path) ? options.pause() : null);
+  const before = pauseOf();
+  const refusal =
+    before === null
+      ? (refusalOf(request, url, segments, options) ?? changeAnswers.refusalOf(request, path))
+      : paused(before);
   const refuse = (error: ApiError) => {
     context.refusal = error.code;
     return surfaces.of(path).toAnswer(error);
@@ -132,6 +148,12 @@ async function respond(
   if (unconfirmed !== null) response = refuse(unconfirmed);
   const heldRefusal = request.method === "HEAD" ? null : held.refusalOf(request);
   if (heldRefusal !== null) response = refuse(heldRefusal);
+  // The server may have been stopped while it prepared the answer, e.g. by the pause of a virtual machine.
+  const after = pauseOf();
+  if (before === null && after !== null) {
+    void response.body?.cancel();
+    response = refuse(paused(after));
+  }
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
@@ -150,6 +172,13 @@ async function respond(
   server.timeout(request, IDLE_SECONDS);
   return response;
 }
+
+/** Paths that are answered while the server is paused, because they are about the server and not about its data. */
+const UNPAUSED: readonly string[] = ["/healthz", "/readyz", "/metrics"];
+const mayPause = (path: string) => !UNPAUSED.includes(path);
+
+const PAUSE_RETRY_SECONDS = 5;
+const paused = (reason: string) => unavailable(`This server may not answer now: ${reason}.`, PAUSE_RETRY_SECONDS);
 
 /**
  * Returns the connection of a request. Bun drops a request's address when its answer is finished, and applies a changed

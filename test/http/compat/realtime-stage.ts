@@ -39,7 +39,7 @@ export class RealtimeStage implements AsyncDisposable {
     this.#tls = startServer({
       ...{ surfaces: createSurfaces({ ...server.appOptions, secure: true }), host: "127.0.0.1", port: 0 },
       credentials: readCredentials(certificate.certificatePath, certificate.keyPath, Date.now()),
-      ...{ log, metrics, now, proxies: () => parseNetworks([]), hosts: () => parseHostNames([]) },
+      ...{ log, metrics, now, proxies: () => parseNetworks([]), hosts: () => parseHostNames([]), pause: () => null },
     });
     this.question = {
       ...{ http_url: `${server.origin}/v1`, https_url: `https://localhost:${this.#tls.port}/v1` },

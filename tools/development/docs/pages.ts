@@ -109,6 +109,7 @@ export function describedMetrics(): MetricDescription[] {
     audioStore: () => ({ waiting: 0, outageSeconds: 0 }),
     webhooks: () => ({ pending: 0, paused: 0 }),
     auditForwarding: () => null,
+    lease: () => null,
     standby: () => null,
     fleet: () => null,
   });

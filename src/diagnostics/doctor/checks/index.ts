@@ -9,6 +9,7 @@ import { gpuChecks } from "./gpu.ts";
 import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
 import { serverChecks } from "./server.ts";
+import { standbyChecks } from "./standby.ts";
 import { standbyCopyChecks } from "./standby-copy.ts";
 import { storageChecks } from "./storage.ts";
 import { memoryChecks, systemChecks } from "./system.ts";
@@ -28,6 +29,7 @@ export const checks: readonly Check[] = [
   ...folderChecks,
   ...webhookChecks,
   ...fleetChecks,
+  ...standbyChecks,
   ...standbyCopyChecks,
   ...memoryChecks,
   ...systemChecks,

@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type DataDirectory, DataDirectoryInUseError } from "../storage/index.ts";
+import { codeOf, ExpectedError, messageOf } from "../text/index.ts";
+
+/** A standby can't take over; the message gives the reason and what to do. */
+export class PromotionError extends ExpectedError {
+  override readonly name = "PromotionError";
+}
+
+/** Time in which a standby's process ends after SIGTERM, and after SIGKILL. */
+const STOP_MILLISECONDS = 8000;
+const KILL_MILLISECONDS = 4000;
+/** Time for which another command may hold the lock. */
+const OTHER_MILLISECONDS = 2000;
+const CHECK_MILLISECONDS = 50;
+
+/**
+ * Ends the process of a standby, if one runs, and locks its data directory. A process that does not end is killed: its
+ * database recovers.
+ * @returns a function that releases the lock
+ * @throws {PromotionError} if another process uses the data directory
+ */
+export async function endStandby(directory: DataDirectory): Promise<() => void> {
+  const unlock = tryLock(directory);
+  if (unlock !== null) return unlock;
+  const pid = standbyOf(directory);
+  if (pid === null) {
+    const locked = await untilLocked(directory, OTHER_MILLISECONDS);
+    if (locked !== null) return locked;
+    throw new PromotionError(`another process uses ${directory.root}; end it, and repeat transcribe promote`);
+  }
+  const signals = [
+    ["SIGTERM", STOP_MILLISECONDS],
+    ["SIGKILL", KILL_MILLISECONDS],
+  ] as const;
+  for (const [signal, milliseconds] of signals) {
+    end(pid, signal);
+    const locked = await untilLocked(directory, milliseconds);
+    if (locked !== null) return locked;
+  }
+  throw new PromotionError(
+    `the standby's process ${pid} uses ${directory.root} and does not end; end it, and repeat transcribe promote`,
+  );
+}
+
+async function untilLocked(directory: DataDirectory, milliseconds: number): Promise<(() => void) | null> {
+  const giveUpAt = performance.now() + milliseconds;
+  do {
+    const unlock = tryLock(directory);
+    if (unlock !== null) return unlock;
+    await Bun.sleep(CHECK_MILLISECONDS);
+  } while (performance.now() < giveUpAt);
+  return null;
+}
+
+function tryLock(directory: DataDirectory): (() => void) | null {
+  try {
+    return directory.lock();
+  } catch (error) {
+    if (error instanceof DataDirectoryInUseError) return null;
+    throw error;
+  }
+}
+
+/** Returns the process id of a running standby; null if none can be found. */
+function standbyOf({ state }: DataDirectory): number | null {
+  try {
+    const pid = Number(readFileSync(join(state, "standby.pid"), "utf8"));
+    if (!Number.isSafeInteger(pid) || pid <= 1) return null;
+    // The id may belong to another process since.
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return words.includes("standby") ? pid : null;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function end(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) === "ESRCH") return;
+    throw new PromotionError(`can't end the standby's process ${pid}: ${messageOf(error)}`, { cause: error });
+  }
+}
