@@ -53,6 +53,7 @@ function followCommand(): Command {
         );
       }
       becomeDataOwner(settings);
+      if (from.startsWith("tls://")) readCredentials(settings.standby);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
       const directory = new DataDirectory(settings.storage.data_dir);

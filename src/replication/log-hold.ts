@@ -93,7 +93,7 @@ export class LogHold implements Disposable {
    * @returns false if more was written, or if somebody reads the database; the log is held as before then
    */
   restart(delivered: LogPosition): boolean {
-    if (!this.#isHeld || !this.#lock()) return false;
+    if (!this.#isHeld || !isSamePosition(this.state(), delivered) || !this.#lock()) return false;
     let isSealed = false;
     try {
       if (!isSamePosition(this.state(), delivered)) return false;

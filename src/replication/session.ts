@@ -31,6 +31,7 @@ const SILENT_MILLISECONDS = 15_000;
 const HELLO_MILLISECONDS = 15_000;
 /** Interval between two restarts of the log, which copy it to the database and empty it. */
 const RESTART_MILLISECONDS = 2_500;
+const RESTART_RETRY_MILLISECONDS = 250;
 /** Maximum number of files that a standby may have. */
 const MAX_FILES = 20_000_000;
 
@@ -224,8 +225,9 @@ export class StandbySession {
     const confirmed = this.#confirmed;
     const isRestarted = frames > 0 && confirmed !== null && hold.restart(confirmed);
     for (const resolve of this.#emptiers.splice(0)) resolve(frames === 0 || isRestarted);
+    // Without a restart, the standby lacks something, or somebody reads the database, such as a backup.
+    this.#nextRestart = now() + (isRestarted ? RESTART_MILLISECONDS : RESTART_RETRY_MILLISECONDS);
     if (!isRestarted) return;
-    this.#nextRestart = now() + RESTART_MILLISECONDS;
     await this.#channel.send({ type: "logEmptied" });
   }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { parseAddressWithPort } from "../addresses/index.ts";
 import { programVersion } from "../program/index.ts";
-import { DataPaths, readStandbyMarker, writeStandbyMarker } from "../storage/index.ts";
+import { DataPaths, readStandbyMarker, requireActive, writeStandbyMarker } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type StandbyCredentials, StandbyError } from "./credentials.ts";
@@ -178,6 +178,8 @@ export class Standby {
     const { from, log, now, maxLogBytes, paths } = this.#options;
     const theirs = new DataPaths(from);
     if (theirs.root === paths.root) throw new StandbyError("a standby cannot follow its own data directory");
+    // The copy of another standby must not be opened, and a server that was replaced has old data.
+    requireActive(theirs);
     if (!existsSync(theirs.databasePath)) throw new StandbyError(`${theirs.root} is no data directory of a server`);
     const kind = NETWORK_FILE_SYSTEMS.get(Number(statfsSync(theirs.root).type));
     if (kind !== undefined) {

@@ -27,8 +27,8 @@ export interface RunningProgram {
 export class StandbyPair implements AsyncDisposable {
   readonly #temporary = temporaryDirectory();
   readonly path = this.#temporary.path;
-  readonly serverDirectory = join(this.path, "server");
-  readonly standbyDirectory = join(this.path, "standby");
+  serverDirectory = join(this.path, "server");
+  standbyDirectory = join(this.path, "standby");
   readonly #port = freePort();
   readonly standbyPort = freePort();
   readonly #started: RunningProgram[] = [];
@@ -79,8 +79,18 @@ export class StandbyPair implements AsyncDisposable {
   }
 
   /** Starts the standby. @param from the server, by default at its address */
-  follow(from = `tls://${HOST}:${this.standbyPort}`, settings = this.settings("standby")): RunningProgram {
-    return this.#start(programCommand("standby", "--from", from, "--data-dir", this.standbyDirectory), settings);
+  follow(
+    from = `tls://${HOST}:${this.standbyPort}`,
+    settings = this.settings("standby"),
+    ...options: readonly string[]
+  ): RunningProgram {
+    const command = programCommand("standby", "--from", from, "--data-dir", this.standbyDirectory, ...options);
+    return this.#start(command, settings);
+  }
+
+  /** Exchanges the roles of both directories, after a takeover. */
+  exchange(): void {
+    [this.serverDirectory, this.standbyDirectory] = [this.standbyDirectory, this.serverDirectory];
   }
 
   /** Makes the server end itself before a write of its database. @param step number of writes from now on that pass */
