@@ -12,12 +12,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { readAt, syncDirectoryNow, writeAll } from "../files/index.ts";
 import type { DataPaths } from "../storage/index.ts";
@@ -74,7 +76,7 @@ export class DatabaseCopy implements Disposable {
     this.#endPath = join(state, "standby-log-end.json");
     if (!existsSync(this.#path)) return;
     if (existsSync(this.#logPath)) this.#log = openLog(this.#logPath);
-    if (this.#log === null) this.#end = readEnd(this.#endPath);
+    if (this.#log === null) this.#end = readEnd(this.#endPath, this.#path);
   }
 
   /** Whether a whole copy of the database is there. */
@@ -168,7 +170,10 @@ export class DatabaseCopy implements Disposable {
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
     writeAll(file, bytes);
     this.#end = null;
-    if (this.#snapshot === null) syncDirectoryNow(dirname(path));
+    if (this.#snapshot === null) {
+      syncDirectoryNow(dirname(path));
+      rmSync(this.#endPath, { force: true });
+    }
     this.#log = { file, header, pages: 0, position: { salt: header.salt, frames: 0, sum: header.sum } };
     this.#isDirty = true;
   }
@@ -179,7 +184,7 @@ export class DatabaseCopy implements Disposable {
     if (log === null || this.#snapshot !== null) return;
     this.#applyLog();
     // Written before the log is gone: from then on it is the only trace of the position.
-    writeEnd(this.#endPath, log.position);
+    writeEnd(this.#endPath, this.#path, log.position);
     ftruncateSync(log.file, 0);
     fsyncSync(log.file);
     this.#end = log.position;
@@ -236,17 +241,24 @@ export class DatabaseCopy implements Disposable {
   }
 }
 
-function readEnd(path: string): LogPosition | null {
+/** The end of a log that was emptied, and what tells whether the database file was changed since then. */
+const endSchema = Type.Object({ position: positionSchema, bytes: Type.Number(), changedAt: Type.Number() });
+
+/** Returns the end of the emptied log; null if it is not known, or if another program has changed the database since. */
+function readEnd(path: string, databasePath: string): LogPosition | null {
   try {
-    const position: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return Value.Check(positionSchema, position) ? position : null;
+    const end: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const { size, mtimeMs } = statSync(databasePath);
+    return Value.Check(endSchema, end) && end.bytes === size && end.changedAt === mtimeMs ? end.position : null;
   } catch {
     return null;
   }
 }
 
-function writeEnd(path: string, position: LogPosition): void {
-  writeFileSync(`${path}.new`, JSON.stringify(position), { mode: 0o600, flush: true });
+function writeEnd(path: string, databasePath: string, position: LogPosition): void {
+  const { size, mtimeMs } = statSync(databasePath);
+  const end: Static<typeof endSchema> = { position, bytes: size, changedAt: mtimeMs };
+  writeFileSync(`${path}.new`, JSON.stringify(end), { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
   syncDirectoryNow(dirname(path));
 }

@@ -51,11 +51,18 @@ export function prepareStandby(paths: DataPaths, { from, replace }: { from: stri
       `${paths.root} has data of its own; use another --data-dir, or replace it with --replace, for example if this machine was the server before`,
     );
   }
+  // The promotion has opened the copy with SQLite, so it is no longer equal to the server's database.
+  if (before?.promoting === true && !replace) {
+    throw new StandbyError(
+      `a promotion of ${paths.root} was interrupted: repeat transcribe promote, or follow the server again with --replace`,
+    );
+  }
   // A copy of another server is complete only when everything of this one is there.
-  if (before?.from !== from) writeStandbyMarker(paths, { from, since: now, appliedAt: null, complete: false });
+  const isOther = before?.from !== from || before.promoting === true;
+  if (isOther) writeStandbyMarker(paths, { from, since: now, appliedAt: null, complete: false });
   // From here on it is a standby's, so the mark of a server that was replaced has no more meaning.
   rmSync(join(paths.root, "replaced.json"), { force: true });
-  if (before === null) rmSync(join(paths.state, "standby-log-end.json"), { force: true });
+  if (isOther) rmSync(join(paths.state, "standby-log-end.json"), { force: true });
   // SQLite's index of the log is of no use without a process that has the database open.
   rmSync(`${paths.databasePath}-shm`, { force: true });
   for (const directory of [paths.incoming, paths.uploads, paths.live, paths.work, paths.state]) {

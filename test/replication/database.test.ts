@@ -1,6 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { prepareStandby } from "../../src/replication/index.ts";
+import { DataPaths, readStandbyMarker, writeStandbyMarker } from "../../src/storage/index.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
 
 test("a standby gets a copy of the database, and each transaction after it", async () => {
@@ -109,6 +113,42 @@ test("a new copy of the database has only what differs", async () => {
   expect(before.server.length).toBeGreaterThan(3_000_000);
   expect(pair.sentBytes).toBeLessThan(500_000);
   expect(pair.notes().at(-1)).toBe("one more");
+});
+
+test("a copy that another program has changed is compared with the server's database again", async () => {
+  await using pair = new FollowedDirectory();
+  pair.write("one");
+  pair.connect();
+  await pair.confirmed();
+  expect(await pair.source.emptyLog()).toBe(true);
+  await pair.disconnect();
+  const copy = new Database(pair.standby.databasePath);
+  copy.run("CREATE TABLE foreign_table (text TEXT)");
+  copy.close();
+  pair.write("two");
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.notes()).toEqual(["one", "two"]);
+  const { server, standby } = await pair.files();
+  expect(standby.equals(server)).toBe(true);
+});
+
+test("a copy whose promotion was interrupted is not continued, unless it is replaced", () => {
+  using directory = temporaryDirectory();
+  const paths = new DataPaths(directory.path);
+  const from = "tls://127.0.0.1:8788";
+  prepareStandby(paths, { from, replace: false }, 1);
+  const marker = { from, since: 1, appliedAt: 2, complete: true };
+  writeStandbyMarker(paths, marker);
+  const end = join(paths.state, "standby-log-end.json");
+  writeFileSync(end, "{}");
+  prepareStandby(paths, { from, replace: false }, 3);
+  expect([readStandbyMarker(paths), existsSync(end)]).toEqual([marker, true]);
+  writeStandbyMarker(paths, { ...marker, promoting: true });
+  expect(() => prepareStandby(paths, { from, replace: false }, 4)).toThrow("repeat transcribe promote");
+  prepareStandby(paths, { from, replace: true }, 4);
+  expect(readStandbyMarker(paths)).toEqual({ from, since: 4, appliedAt: null, complete: false });
+  expect(existsSync(end)).toBe(false);
 });
 
 test("a copy whose connection breaks anywhere is a whole database with everything that was confirmed", async () => {
