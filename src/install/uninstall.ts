@@ -83,9 +83,9 @@ export function uninstallSteps({ layout, machine, role, purged }: UninstallOptio
   ];
 }
 
-/** Entries that a server creates in its data directory, and the cache directories of its libraries. */
+/** Entries that a server or a standby creates in its data directory, and the cache directories of its libraries. */
 const serverEntries =
-  /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|listening|state|models|runtime|backups|\.cache|\.bun)$/;
+  /^(?:transcribe\.db.*|server\.lock.*|(?:standby|replaced)\.json.*|incoming|uploads|work|listening|live|state|models|runtime|backups|\.cache|\.bun)$/;
 
 /** Removes the server's entries from its data directory; all other entries stay. */
 function removeData(directory: string): void {

@@ -31,6 +31,7 @@ import { unitState } from "../../src/install/manager.ts";
 import { readStatus } from "../../src/install/status.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
+import { DataPaths } from "../../src/storage/index.ts";
 
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: installing the service, because only root can change the owner of files");
@@ -362,9 +363,10 @@ describe.skipIf(!isRoot)("a removal", () => {
 
   test("with --purge removes them, too, and keeps files of others", async () => {
     await install();
-    for (const name of ["transcribe.db", "transcribe.db-wal", "mine.txt"])
+    for (const name of ["transcribe.db", "transcribe.db-wal", "standby.json", "replaced.json", "mine.txt"])
       writeFileSync(at(`${usualData}/${name}`), "");
-    mkdirSync(at(`${usualData}/uploads`));
+    const { incoming, uploads, work, playback, live, models, state } = new DataPaths(at(usualData));
+    for (const folder of [incoming, uploads, work, playback, live, models, state]) mkdirSync(folder);
     await uninstall(purged);
     expect(readdirSync(at(usualData))).toEqual(["mine.txt"]);
     expect(existsSync(at("/etc/transcribe"))).toBe(false);
