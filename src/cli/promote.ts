@@ -90,7 +90,11 @@ function textOf(directory: DataDirectory, promotion: Promotion | null): string {
   const { epoch, appliedAt, isChecked } = promotion;
   return [
     `${directory.root} has taken over (epoch ${epoch}).`,
-    ...(appliedAt === null ? [] : [`Its last change of the other server is of ${new Date(appliedAt).toISOString()}.`]),
+    ...(appliedAt === null
+      ? []
+      : [
+          `It has what the other server had at ${new Date(appliedAt).toISOString()}, and perhaps the seconds after that.`,
+        ]),
     ...(isChecked ? [] : ["The database is too large to be checked for damage in time; see: transcribe doctor"]),
     `Next: ${next}, and give this machine the address of the other one.`,
   ].join("\n");

@@ -46,17 +46,24 @@ async function syncLog(client: Database): Promise<void> {
   syncing.delete(client);
 }
 
-/** Functions that empty the logs of databases which a standby follows, so that nothing is emptied before it has it. */
-const followed = new WeakMap<Database, () => Promise<boolean> | null>();
+/** A log that is held for a standby, so that nothing is emptied before the standby has it. */
+interface LogFollower {
+  readonly isHolding: () => boolean;
+  /** Empties a held log; returns false while the standby lacks some of it. */
+  readonly empty: () => Promise<boolean>;
+}
 
-/**
- * Lets `truncateLog` empty the log of a store in another way.
- * @param empty returns null while the usual way works
- * @returns a function that ends it
- */
-export function followLog({ $client: client }: Store, empty: () => Promise<boolean> | null): () => void {
-  followed.set(client, empty);
+const followed = new WeakMap<Database, LogFollower>();
+
+/** Lets `truncateLog` empty a held log in another way. @returns a function that ends it */
+export function followLog({ $client: client }: Store, follower: LogFollower): () => void {
+  followed.set(client, follower);
   return () => void followed.delete(client);
+}
+
+/** Returns whether the log is held for a standby, for minutes at most if that is away. */
+export function isLogHeld({ $client: client }: Store): boolean {
+  return followed.get(client)?.isHolding() ?? false;
 }
 
 /** Maximum number of attempts while other connections read the log. */
@@ -70,9 +77,10 @@ const ATTEMPT_MILLISECONDS = 100;
  * empties the log every few seconds.
  * @returns whether the log is empty, or was
  */
-export async function truncateLog({ $client: client }: Store): Promise<boolean> {
-  const emptied = followed.get(client)?.() ?? null;
-  if (emptied !== null) return await emptied;
+export async function truncateLog(store: Store): Promise<boolean> {
+  const { $client: client } = store;
+  const follower = followed.get(client);
+  if (follower?.isHolding()) return await follower.empty();
   const before = logFile(client);
   const busyTimeout = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
   const truncate = () => {

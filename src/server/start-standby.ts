@@ -28,7 +28,12 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
   const source = settings.standby.listen === "" ? null : await listen({ settings, running, dataDirectory, log, now });
   if (source !== null) {
     stack.defer(() => source.stop());
-    stack.defer(followLog(store, () => (source.isHolding ? within(EMPTY_MILLISECONDS, source.emptyLog()) : null)));
+    stack.defer(
+      followLog(store, {
+        isHolding: () => source.isHolding,
+        empty: () => within(EMPTY_MILLISECONDS, source.emptyLog()),
+      }),
+    );
     // Whatever closes later writes nothing that a client learns of.
     stack.defer(async () => void (await within(LAST_CHANGES_MILLISECONDS, source.confirmation())));
   }

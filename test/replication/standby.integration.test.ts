@@ -38,6 +38,7 @@ test.if(ready)(
     const list = await client.fetch("/transcriptions");
     expect([list.status, ((await list.json()) as { data: unknown[] }).data]).toEqual([200, []]);
     expect(await status(pair.serverDirectory)).toMatchObject({ role: "server", phase: "none", standby: null });
+    expect(server.log.filter(({ event }) => event === "server.chore_failed")).toEqual([]);
 
     let standby = pair.follow();
     await follows(standby);
