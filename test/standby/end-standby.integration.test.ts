@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 /** Starts a process that holds the lock of a data directory. @param word is on its command line */
 async function hold(directory: DataDirectory, word: string) {
-  const command = ["bun", join(import.meta.dir, "hold-directory.ts"), directory.root, word];
+  const command = [process.execPath, join(import.meta.dir, "hold-directory.ts"), directory.root, word];
   const child = Bun.spawn(killedWithParent(command), { env: environmentWith({}), stdout: "pipe" });
   for await (const line of lines(child.stdout)) if (line === "locked") break;
   return child;
