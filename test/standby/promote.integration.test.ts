@@ -64,7 +64,13 @@ describe("a promotion", () => {
       using standby = new Standby();
       const { directory, fence, register } = standby;
       await register.replace((await register.read()).version, leaseOf(1));
-      const command = [process.execPath, join(import.meta.dir, "promote-and-die.ts"), directory.root, fence, String(step)];
+      const command = [
+        process.execPath,
+        join(import.meta.dir, "promote-and-die.ts"),
+        directory.root,
+        fence,
+        String(step),
+      ];
       const { exitCode } = await run(command, { cwd: directory.root, env: environmentWith({}) });
       expect([step, exitCode]).toEqual([step, step < STEPS ? 137 : 0]);
       const isMarked = readStandbyMarker(directory) !== null;
