@@ -14,4 +14,4 @@ export { databaseState, hasTable, MigrationError, migrate, migrationsUpTo, pendi
 export type { Recording } from "./schema.ts";
 export * as tables from "./schema.ts";
 export * as values from "./stored-values.ts";
-export { deferSync, followLog, isLogHeld, truncateLog } from "./write-ahead-log.ts";
+export { deferSync, followLog, truncateLog } from "./write-ahead-log.ts";

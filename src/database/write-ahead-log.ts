@@ -49,7 +49,7 @@ async function syncLog(client: Database): Promise<void> {
 /** A log that is held for a standby, so that nothing is emptied before the standby has it. */
 interface LogFollower {
   readonly isHolding: () => boolean;
-  /** Empties a held log; returns false while the standby lacks some of it. */
+  /** Empties a held log, unless the standby lacks some of it. */
   readonly empty: () => Promise<boolean>;
 }
 
@@ -61,11 +61,6 @@ export function followLog({ $client: client }: Store, follower: LogFollower): ()
   return () => void followed.delete(client);
 }
 
-/** Returns whether the log is held for a standby, for minutes at most if that is away. */
-export function isLogHeld({ $client: client }: Store): boolean {
-  return followed.get(client)?.isHolding() ?? false;
-}
-
 /** Maximum number of attempts while other connections read the log. */
 const MAX_ATTEMPTS = 40;
 const ATTEMPT_MILLISECONDS = 100;
@@ -75,12 +70,15 @@ const ATTEMPT_MILLISECONDS = 100;
  * most four seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
  * block the process. A running server repeats it every hour. If a standby is followed in another process, that one
  * empties the log every few seconds.
- * @returns whether the log is empty, or was
+ * @returns whether the log is empty, or was, or is held for a standby, which has it emptied later
  */
 export async function truncateLog(store: Store): Promise<boolean> {
   const { $client: client } = store;
   const follower = followed.get(client);
-  if (follower?.isHolding()) return await follower.empty();
+  if (follower?.isHolding()) {
+    await follower.empty();
+    return true;
+  }
   const before = logFile(client);
   const busyTimeout = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
   const truncate = () => {
