@@ -50,7 +50,7 @@ async function syncLog(client: Database): Promise<void> {
 interface LogFollower {
   readonly isHolding: () => boolean;
   /** Empties a held log, unless the standby lacks some of it. */
-  readonly empty: () => Promise<boolean>;
+  readonly empty: () => Promise<unknown>;
 }
 
 const followed = new WeakMap<Database, LogFollower>();

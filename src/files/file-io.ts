@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 
 const PIECE_BYTES = 1 << 20;
@@ -66,4 +76,14 @@ export function readPieces(
     done += count;
   }
   return done;
+}
+
+/** Writes a file anew, so that an existing file's mode does not count. */
+export function replaceFile(path: string, text: string, mode: number): void {
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true });
+  writeFileSync(partial, text, { mode, flag: "wx" });
+  // The umask may have removed more.
+  chmodSync(partial, mode);
+  renameSync(partial, path);
 }

@@ -1,17 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Credentials, createAuthority, issueCertificate } from "../certificates/index.ts";
+import { replaceFile } from "../files/index.ts";
 import { ExpectedError } from "../text/index.ts";
 import { brokerConfig, COORDINATOR, needsRestart } from "./broker-config.ts";
 import { CERTIFICATE_NAME } from "./machine-names.ts";
@@ -200,11 +192,11 @@ export class FleetDirectory {
     const { certificate, key } = await issueCertificate(this.#authority, { name, addresses, purpose }, now);
     const folder = join(this.path, name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    replace(join(folder, "ca.pem"), this.#authority.certificate, 0o644);
-    replace(join(folder, "certificate.pem"), certificate, 0o644);
-    replace(join(folder, "key.pem"), key, 0o600);
+    replaceFile(join(folder, "ca.pem"), this.#authority.certificate, 0o644);
+    replaceFile(join(folder, "certificate.pem"), certificate, 0o644);
+    replaceFile(join(folder, "key.pem"), key, 0o600);
     if (!isBroker)
-      replace(join(folder, "fleet.toml"), settingsSnippet(isPool ? "pool" : "machine", name, this.url), 0o644);
+      replaceFile(join(folder, "fleet.toml"), settingsSnippet(isPool ? "pool" : "machine", name, this.url), 0o644);
   }
 
   #writeFleet(): void {
@@ -212,8 +204,8 @@ export class FleetDirectory {
     const path = join(this.path, BROKER, "nats.conf");
     const config = brokerConfig(this.#fleet);
     if (existsSync(path)) this.brokerNeedsRestart ||= needsRestart(readFileSync(path, "utf8"), config);
-    replace(path, config, 0o644);
-    replace(join(this.path, "fleet.json"), `${JSON.stringify(this.#fleet, null, 2)}\n`, 0o600);
+    replaceFile(path, config, 0o644);
+    replaceFile(join(this.path, "fleet.json"), `${JSON.stringify(this.#fleet, null, 2)}\n`, 0o600);
   }
 }
 
@@ -226,16 +218,6 @@ certificate = "certificate.pem"
 key = "key.pem"
 ${setting} = ${JSON.stringify(name)}
 `;
-}
-
-/** Writes a file anew, so that an existing file's mode does not count. */
-function replace(path: string, text: string, mode: number): void {
-  const partial = `${path}.partial`;
-  rmSync(partial, { force: true });
-  writeFileSync(partial, text, { mode, flag: "wx" });
-  // The umask may have removed more.
-  chmodSync(partial, mode);
-  renameSync(partial, path);
 }
 
 /** Checks the names of new workers and pools. @throws {FleetDirectoryError} for an invalid, a reserved or a repeated name */

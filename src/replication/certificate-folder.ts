@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Credentials, createAuthority, issueCertificate } from "../certificates/index.ts";
+import { replaceFile } from "../files/index.ts";
 import { StandbyError } from "./credentials.ts";
 
 /** Port that the settings in the folders name. */
@@ -34,11 +35,11 @@ export async function writeCertificateFolders(directory: string, { machines, ren
     const { certificate, key } = await issueCertificate(authority, issued, now);
     const folder = join(path, host);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    replace(join(folder, "ca.pem"), authority.certificate, 0o644);
-    replace(join(folder, "certificate.pem"), certificate, 0o644);
-    replace(join(folder, "key.pem"), key, 0o600);
+    replaceFile(join(folder, "ca.pem"), authority.certificate, 0o644);
+    replaceFile(join(folder, "certificate.pem"), certificate, 0o644);
+    replaceFile(join(folder, "key.pem"), key, 0o600);
     const other = machines.find((each) => each !== host);
-    if (!renew.includes(host)) replace(join(folder, "settings.toml"), settingsSnippet(other ?? null), 0o644);
+    if (!renew.includes(host)) replaceFile(join(folder, "settings.toml"), settingsSnippet(other ?? null), 0o644);
   }
   return path;
 }
@@ -47,8 +48,8 @@ async function authorityOf(path: string, now: number): Promise<Credentials> {
   const [certificatePath, keyPath] = [join(path, "ca.pem"), join(path, "ca-key.pem")];
   if (!existsSync(keyPath)) {
     const created = await createAuthority("transcribe standby authority", now);
-    replace(certificatePath, created.certificate, 0o644);
-    replace(keyPath, created.key, 0o600);
+    replaceFile(certificatePath, created.certificate, 0o644);
+    replaceFile(keyPath, created.key, 0o600);
   }
   return { certificate: readFileSync(certificatePath, "utf8"), key: readFileSync(keyPath, "utf8") };
 }
@@ -71,14 +72,4 @@ export function requireHost(host: string): void {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/.test(host)) return;
   if (host.includes(":") && /^[0-9A-Fa-f:.]{2,45}$/.test(host)) return;
   throw new StandbyError(`"${host}" is not a host name of up to 63 characters, or an IP address`);
-}
-
-/** Writes a file anew, so that an existing file's mode does not count. */
-function replace(path: string, text: string, mode: number): void {
-  const partial = `${path}.partial`;
-  rmSync(partial, { force: true });
-  writeFileSync(partial, text, { mode, flag: "wx" });
-  // The umask may have removed more.
-  chmodSync(partial, mode);
-  renameSync(partial, path);
 }

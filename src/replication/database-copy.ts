@@ -113,7 +113,7 @@ export class DatabaseCopy implements Disposable {
     mkdirSync(this.#draft, { recursive: true, mode: 0o700 });
     const path = join(this.#draft, "transcribe.db");
     rmSync(`${path}-wal`, { force: true });
-    // What an interrupted transfer left is more recent.
+    // A transfer that was interrupted has left a more recent one.
     if (!existsSync(path) && existsSync(this.#path)) await copyFile(this.#path, path, constants.COPYFILE_FICLONE);
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     ftruncateSync(file, Math.min(bytes, fstatSync(file).size));
