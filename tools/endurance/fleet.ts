@@ -19,7 +19,8 @@ const MANY_KILLS = {
   pauseMilliseconds: 16_000,
   /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
   stopMilliseconds: 20_000,
-  workers: ["worker-1", "worker-2"],
+  /** One with a certificate of its own, and two of a pool. */
+  workers: ["worker-1", "gpu.worker-2", "gpu.worker-3"],
   recordings: smallRecordings,
   /** Sends the recordings with their language, and limits the longest to two chunks. */
   isBrief: false,
