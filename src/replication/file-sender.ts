@@ -1,11 +1,13 @@
-import type { FileHandle } from "node:fs/promises";
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DataPaths } from "../storage/index.ts";
 import { codeOf } from "../text/index.ts";
 import type { Channel } from "./channel.ts";
-import { entryOf, flatDirectories, isSameEntry, type Lane, laneOf, listFiles, toEntry } from "./data-files.ts";
-import { type FileEntry, kinds, PIECE_BYTES, type ServerMessage } from "./messages.ts";
+import { entryOf, flatDirectories, isSameEntry, laneOf, listFiles, toEntry } from "./data-files.ts";
+import type { FileEntry, ServerMessage } from "./messages.ts";
+import { identityOf, type Transfer, Transfers } from "./transfers.ts";
+import { UnfinishedUploads } from "./unfinished-uploads.ts";
 
 /**
  * Time within which a directory may change without another time of change. A listing that is not older than the change
@@ -21,13 +23,15 @@ const URGENT_LOOK_MILLISECONDS = 10 * 60_000;
 const BULK_LOOK_MILLISECONDS = 3_000;
 /** Time without a change after which a work file is sent: it may still be written. */
 const SETTLED_MILLISECONDS = 1_000;
-const dataKinds = { urgent: kinds.urgentData, bulk: kinds.bulkData } as const;
 
-/** A file that is being sent in pieces. */
-interface Transfer {
-  readonly entry: FileEntry;
-  readonly file: FileHandle;
-  at: number;
+interface FileSenderOptions {
+  readonly now: () => number;
+  /** Whether only this process stores audio, through the store of the paths. */
+  readonly knowsAudio: boolean;
+  /** Maximum time that a create waits until its audio was sent, in milliseconds; null for no limit. */
+  readonly maxAudioWait: () => number | null;
+  /** Called when somebody waits for a file. */
+  readonly onWork: () => void;
 }
 
 /** Sends the files of a data directory, and their changes, to a standby. */
@@ -47,7 +51,10 @@ export class FileSender {
   /** Urgent files that are missing here. They are removed there after the transactions up to now. */
   readonly #missing = new Set<string>();
   readonly #bulk = new Map<string, FileEntry | null>();
-  #transfer: Transfer | null = null;
+  readonly #transfers: Transfers;
+  readonly #uploads: UnfinishedUploads;
+  /** The other file that is being sent. */
+  #sending: { readonly entry: FileEntry; readonly transfer: Transfer } | null = null;
   #isClosed = false;
   #nextUrgentLook = 0;
   /** Files that differ from those of the standby by the last comparison of all; null before the first one. */
@@ -55,14 +62,27 @@ export class FileSender {
   #nextLiveLook = 0;
   #nextBulkLook = 0;
 
-  /** @param knowsAudio whether only this process stores audio, through the store of `paths` */
-  constructor(paths: DataPaths, channel: Channel<ServerMessage>, now: () => number, knowsAudio: boolean) {
+  constructor(paths: DataPaths, channel: Channel<ServerMessage>, options: FileSenderOptions) {
+    const { now, knowsAudio, maxAudioWait, onWork } = options;
     const changed = new Set<string>();
+    const transfers = new Transfers(channel);
+    const uploads = new UnfinishedUploads(paths, transfers, now, onWork);
+    if (knowsAudio) {
+      paths.localAudio.watch({
+        changed: (id) => void (this.#isClosed || changed.add(`uploads/${id}`)),
+        async prepared(path) {
+          const sent = uploads.sent(path).catch(() => {});
+          const limit = maxAudioWait();
+          await (limit === null ? sent : Promise.race([sent, sleep(limit, undefined, { ref: false })]));
+        },
+      });
+    }
     this.#changedAudio = knowsAudio ? changed : null;
-    if (knowsAudio) paths.localAudio.onChange((id) => this.#isClosed || changed.add(`uploads/${id}`));
     this.#paths = paths;
     this.#channel = channel;
     this.#now = now;
+    this.#transfers = transfers;
+    this.#uploads = uploads;
   }
 
   /** Notes files that the standby has. */
@@ -111,10 +131,21 @@ export class FileSender {
     }
   }
 
-  /** Sends one piece of the other files. @returns whether there was any */
-  async sendBulkPiece(): Promise<boolean> {
-    if (this.#transfer !== null) {
-      await this.#sendPiece(this.#transfer);
+  /** Sends one piece of an upload, or of the other files. @returns false if there is none, or if it would be too early */
+  async sendPiece(): Promise<boolean> {
+    return (await this.#uploads.sendPiece()) || (await this.#sendBulkPiece());
+  }
+
+  /** Notes what the standby has written. @throws {ProtocolError} */
+  stored(bytes: number): void {
+    this.#transfers.window.stored(bytes);
+  }
+
+  async #sendBulkPiece(): Promise<boolean> {
+    if (!this.#transfers.window.isOpen) return false;
+    if (this.#sending !== null) {
+      const { entry, transfer } = this.#sending;
+      if (await this.#continue(entry, transfer)) this.#sending = null;
       return true;
     }
     if (this.#bulk.size === 0) await this.#lookForBulk();
@@ -123,14 +154,14 @@ export class FileSender {
     const [path, entry] = next.value;
     this.#bulk.delete(path);
     if (entry === null) await this.remove([path]);
-    else this.#transfer = await this.#begin(entry, "bulk");
+    else this.#sending = await this.#begin(entry);
     return true;
   }
 
   close(): void {
     this.#isClosed = true;
-    void this.#transfer?.file.close();
-    this.#transfer = null;
+    this.#uploads.close();
+    this.#transfers.close();
   }
 
   /** Compares all urgent files with those of the standby. */
@@ -225,43 +256,40 @@ export class FileSender {
   }
 
   async #sendWhole(entry: FileEntry): Promise<void> {
-    const transfer = await this.#begin(entry, "urgent");
-    while (transfer !== null && !(await this.#sendPiece(transfer)));
+    const sending = await this.#begin(entry);
+    while (sending !== null && !(await this.#continue(sending.entry, sending.transfer)));
   }
 
-  /** Begins to send a file. @returns null if it is gone */
-  async #begin({ path }: FileEntry, lane: Lane): Promise<Transfer | null> {
-    let file: FileHandle;
-    try {
-      file = await open(join(this.#paths.root, path), "r");
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return null;
-      throw error;
-    }
-    const entry = toEntry(path, await file.stat());
+  /** Begins to send a file, or continues with what was sent while it was an upload. @returns null if it is gone */
+  async #begin({ path }: FileEntry) {
+    const opened = await this.#transfers.open(join(this.#paths.root, path));
+    if (opened === null) return null;
+    const stats = await opened.file.stat({ bigint: true });
+    const entry = toEntry(path, { size: Number(stats.size), mtimeMs: Number(stats.mtimeNs) / 1e6 });
     const theirs = this.#theirs.get(path);
+    this.#note(path, entry);
+    const begun = this.#uploads.take(identityOf(stats));
+    if (begun !== null && begun.at <= entry.bytes) {
+      this.#transfers.forget(opened);
+      return { entry, transfer: begun };
+    }
+    if (begun !== null) await this.#transfers.drop(begun);
     // The sound of a session only grows.
     const from = path.startsWith("live/") && theirs !== undefined && theirs.bytes < entry.bytes ? theirs.bytes : 0;
-    this.#note(path, entry);
-    await this.#channel.send({ type: "file", lane, ...entry, from });
-    return { entry, file, at: from };
+    await this.#transfers.begin(opened, from > 0 ? path : null, from);
+    return { entry, transfer: opened };
   }
 
   /** Sends the next piece of a file. @returns whether it was the last one */
-  async #sendPiece(transfer: Transfer): Promise<boolean> {
-    const { entry, file } = transfer;
-    const lane = laneOf(entry.path) ?? "bulk";
-    const wanted = Math.min(PIECE_BYTES, entry.bytes - transfer.at);
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(wanted), 0, wanted, transfer.at);
-    transfer.at += bytesRead;
-    if (bytesRead > 0) await this.#channel.sendBytes(dataKinds[lane], buffer.subarray(0, bytesRead));
-    const isShorter = bytesRead < wanted;
-    if (!isShorter && transfer.at < entry.bytes) return false;
-    await file.close();
-    if (this.#transfer === transfer) this.#transfer = null;
-    // It is compared again, and sent again if it was changed meanwhile.
-    if (isShorter) this.#note(entry.path, null);
-    await this.#channel.send({ type: "fileEnd", lane, isComplete: !isShorter });
+  async #continue(entry: FileEntry, transfer: Transfer): Promise<boolean> {
+    const isThere = await this.#transfers.sendPiece(transfer, entry.bytes);
+    if (isThere && transfer.at < entry.bytes) return false;
+    if (isThere) await this.#transfers.complete(transfer, entry);
+    else {
+      // It is compared again, and sent again if it was changed meanwhile.
+      this.#note(entry.path, null);
+      await this.#transfers.drop(transfer);
+    }
     return true;
   }
 }
