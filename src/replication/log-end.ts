@@ -53,7 +53,7 @@ export function isSettled(databasePath: string, now: number): boolean {
 
 function fileState(path: string) {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-  return { name: [dev, ino, size, mtimeNs, ctimeNs].join(":"), changedAt: mtimeNs > ctimeNs ? mtimeNs : ctimeNs };
+  return { name: [dev, ino, size, mtimeNs, ctimeNs].join(":"), changedAt: ctimeNs };
 }
 
 /** Returns the id of the current start of the machine; empty if the operating system has none. */
