@@ -83,7 +83,7 @@ describe("a standby ends the connection, and writes nothing outside, if its serv
     const [ours, theirs] = duplexPair();
     theirs.resume();
     theirs.on("error", () => {});
-    theirs.on("end", () => theirs.end());
+    theirs.on("end", () => ours.destroy());
     const followed = follow(ours, { paths, onState() {}, onContact() {}, signal: new AbortController().signal });
     for (const bytes of fromServer[what] ?? []) theirs.write(bytes);
     const error = await followed.catch((reason: unknown) => reason);
