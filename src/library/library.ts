@@ -64,13 +64,15 @@ export class Library {
    * and the audio is stored under the id.
    * @throws what `check` throws
    */
-  create(entry: Entry): Promise<Recording> {
+  async create(entry: Entry): Promise<Recording> {
+    const { dataDirectory } = this.#services;
+    if (entry.audioPath !== null) await dataDirectory.audio.prepare(entry.audioPath);
     const created = this.#lastEntry.then(() => this.#create(entry));
     this.#lastEntry = created.then(
       () => {},
       () => {},
     );
-    return created;
+    return await created;
   }
 
   /** Resolves when the creates that have begun are finished: until then, their audio may be stored without a record. */

@@ -32,6 +32,7 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
         throw withMediaFailure(error);
       },
     );
+    await dataDirectory.audio.prepare(outputPath);
     await dataDirectory.audio.put(id, outputPath);
     // A command may have ended the recording during the download.
     if (!recordings.fetched(id, fetched)) return null;

@@ -9,47 +9,33 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Static, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { readAt, syncDirectoryNow, writeAll } from "../files/index.ts";
 import type { DataPaths } from "../storage/index.ts";
 import { blockCount, digestOf } from "./database-sender.ts";
+import { applyFrames, type OpenLog, openLog, writeAllAt } from "./log-copy.ts";
+import { readLogEnd, writeLogEnd } from "./log-end.ts";
 import {
   checkFrames,
-  FRAME_HEADER_BYTES,
   frameBytes,
   LOG_HEADER_BYTES,
-  type LogHeader,
   type LogPosition,
   logOffset,
   pageOf,
   parseLogHeader,
   sizeAfter,
 } from "./log-format.ts";
-import { BLOCK_BYTES, PIECE_BYTES, ProtocolError, positionSchema } from "./messages.ts";
+import { BLOCK_BYTES, ProtocolError } from "./messages.ts";
 
 const fsync = promisify(fsyncWithCallback);
 
 /** Maximum size of a database that a server may announce. */
 const MAX_DATABASE_BYTES = 2 ** 44;
-
-interface OpenLog {
-  readonly file: number;
-  readonly header: LogHeader;
-  position: LogPosition;
-  /** Number of pages of the database after the last transaction; 0 if there is none. */
-  pages: number;
-}
 
 /**
  * A standby's copy of the database: the file as it was at a checkpoint, and a copy of the log after it. At every moment,
@@ -76,7 +62,7 @@ export class DatabaseCopy implements Disposable {
     this.#endPath = join(state, "standby-log-end.json");
     if (!existsSync(this.#path)) return;
     if (existsSync(this.#logPath)) this.#log = openLog(this.#logPath);
-    if (this.#log === null) this.#end = readEnd(this.#endPath, this.#path);
+    if (this.#log === null) this.#end = readLogEnd(this.#endPath, this.#path, "always");
   }
 
   /** Whether a whole copy of the database is there. */
@@ -184,7 +170,7 @@ export class DatabaseCopy implements Disposable {
     if (log === null || this.#snapshot !== null) return;
     this.#applyLog();
     // Written before the log is gone: from then on it is the only trace of the position.
-    writeEnd(this.#endPath, this.#path, log.position);
+    writeLogEnd(this.#endPath, this.#path, log.position);
     ftruncateSync(log.file, 0);
     fsyncSync(log.file);
     this.#end = log.position;
@@ -238,77 +224,5 @@ export class DatabaseCopy implements Disposable {
     this.#closeLog();
     if (this.#snapshot !== null) closeSync(this.#snapshot.file);
     this.#snapshot = null;
-  }
-}
-
-/** The end of a log that was emptied, and what tells whether the database file was changed since then. */
-const endSchema = Type.Object({ position: positionSchema, bytes: Type.Number(), changedAt: Type.Number() });
-
-/** Returns the end of the emptied log; null if it is not known, or if another program has changed the database since. */
-function readEnd(path: string, databasePath: string): LogPosition | null {
-  try {
-    const end: unknown = JSON.parse(readFileSync(path, "utf8"));
-    const { size, mtimeMs } = statSync(databasePath);
-    return Value.Check(endSchema, end) && end.bytes === size && end.changedAt === mtimeMs ? end.position : null;
-  } catch {
-    return null;
-  }
-}
-
-function writeEnd(path: string, databasePath: string, position: LogPosition): void {
-  const { size, mtimeMs } = statSync(databasePath);
-  const end: Static<typeof endSchema> = { position, bytes: size, changedAt: mtimeMs };
-  writeFileSync(`${path}.new`, JSON.stringify(end), { mode: 0o600, flush: true });
-  renameSync(`${path}.new`, path);
-  syncDirectoryNow(dirname(path));
-}
-
-/** Opens a copy of a log and finds the end of its last whole transaction; null if it has no valid header. */
-function openLog(path: string): OpenLog | null {
-  const file = openSync(path, "r+");
-  const header = parseLogHeader(readAt(file, 0, LOG_HEADER_BYTES));
-  if (header === null) {
-    closeSync(file);
-    return null;
-  }
-  const log: OpenLog = { file, header, pages: 0, position: { salt: header.salt, frames: 0, sum: header.sum } };
-  const size = frameBytes(header.pageBytes);
-  let [frames, sum] = [0, header.sum];
-  for (;;) {
-    const bytes = readAt(file, logOffset(header.pageBytes, frames), Math.ceil(PIECE_BYTES / size) * size);
-    const checked = checkFrames(header, bytes, sum);
-    if (checked.committedFrames > 0) {
-      const committed = frames + checked.committedFrames;
-      log.position = { salt: header.salt, frames: committed, sum: checked.committedSum };
-      log.pages = sizeAfter(bytes.subarray((checked.committedFrames - 1) * size));
-    }
-    frames += checked.frames;
-    sum = checked.sum;
-    if (checked.frames * size < bytes.length || bytes.length === 0) break;
-  }
-  ftruncateSync(file, logOffset(header.pageBytes, log.position.frames));
-  return log;
-}
-
-/** Writes the pages of a log to a database file, whose size then is that after the last transaction. */
-function applyFrames(file: number, { file: log, header, position, pages }: OpenLog): void {
-  if (position.frames === 0) return;
-  const size = frameBytes(header.pageBytes);
-  const most = Math.ceil(PIECE_BYTES / size);
-  for (let frames = 0; frames < position.frames; frames += most) {
-    const wanted = Math.min(most, position.frames - frames);
-    const bytes = readAt(log, logOffset(header.pageBytes, frames), wanted * size);
-    if (bytes.length !== wanted * size) throw new Error("the copy of the log has become shorter");
-    for (let at = 0; at < bytes.length; at += size) {
-      const frame = bytes.subarray(at, at + size);
-      writeAllAt(file, frame.subarray(FRAME_HEADER_BYTES), (pageOf(frame) - 1) * header.pageBytes);
-    }
-  }
-  ftruncateSync(file, pages * header.pageBytes);
-}
-
-function writeAllAt(file: number, bytes: Uint8Array, position: number): void {
-  for (let written = 0; written < bytes.byteLength; ) {
-    written += writeSync(file, bytes, written, bytes.byteLength - written, position + written);
   }
 }

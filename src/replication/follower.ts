@@ -12,6 +12,7 @@ import {
   PIECE_BYTES,
   PROTOCOL_VERSION,
   ProtocolError,
+  readContent,
   readServerMessage,
   type ServerMessage,
   type StandbyMessage,
@@ -21,6 +22,9 @@ import type { Phase } from "./session.ts";
 const ALIVE_MILLISECONDS = 1_000;
 /** Time without a message after which the server counts as gone. It sends one each second. */
 const SILENT_MILLISECONDS = 30_000;
+
+/** Bytes of files after which the server learns that they are written. */
+const REPORT_BYTES = PIECE_BYTES / 2;
 
 /** State of a connection with the server, as the server reports it. */
 export interface FollowedState {
@@ -47,7 +51,12 @@ export async function follow(stream: Duplex, options: FollowOptions): Promise<vo
   const stop = () => channel.destroy();
   signal.addEventListener("abort", stop, { once: true });
   using database = new DatabaseCopy(paths);
-  const files = new FileCopy(paths);
+  let reportedBytes = 0;
+  const files = new FileCopy(paths, (bytes) => {
+    if (bytes < reportedBytes + REPORT_BYTES) return;
+    reportedBytes = bytes;
+    channel.send({ type: "stored", bytes }).catch(stop);
+  });
   const alive = setInterval(() => {
     if (performance.now() - channel.lastArrivalAt > SILENT_MILLISECONDS) channel.destroy();
     channel.send({ type: "alive" }).catch(stop);
@@ -109,10 +118,8 @@ async function receive({ kind, body }: Message, receiver: Receiver): Promise<voi
     case kinds.block:
       if (body.length < 4) throw new ProtocolError("a block has no number");
       return database.writeBlock(body.readUInt32BE(0), body.subarray(4));
-    case kinds.urgentData:
-      return await files.write("urgent", body);
-    case kinds.bulkData:
-      return await files.write("bulk", body);
+    case kinds.content:
+      return await files.write(readContent(body));
     default:
       throw new ProtocolError(`the server sent a message of kind ${kind}`);
   }
@@ -131,9 +138,9 @@ async function obey(message: ServerMessage, { channel, database, files, options 
     case "snapshotEnd":
       return await database.endSnapshot();
     case "file":
-      return await files.begin(message.lane, message, message.from);
+      return await files.begin(message.number, message.appendTo, message.from);
     case "fileEnd":
-      return await files.end(message.lane, message.isComplete);
+      return await files.end(message.number, message.entry);
     case "remove":
       return await files.remove(message.path);
     case "logEmptied":

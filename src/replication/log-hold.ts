@@ -36,6 +36,10 @@ export class LogHold implements Disposable {
   readonly #index: number;
   #isHeld = false;
   #sealed: LogPosition | null = null;
+  /** End of an earlier log, which this one continues; null if it is not known. */
+  #earlier: LogPosition | null = null;
+  /** Whether the open transaction reads the database file alone. */
+  #readsFileAlone = false;
 
   /** @throws an SQLite error when the database cannot be opened */
   constructor(databasePath: string) {
@@ -66,14 +70,28 @@ export class LogHold implements Disposable {
 
   /** Returns whether the log continued with another generation after this position, and nothing was between them. */
   isSealedAt(position: LogPosition): boolean {
-    return this.#sealed !== null && isSamePosition(this.#sealed, position);
+    return [this.#sealed, this.#earlier].some((sealed) => sealed !== null && isSamePosition(sealed, position));
   }
 
-  /** Begins to hold the log, if it is not held. @throws an SQLite error when the database is locked */
-  take(): void {
+  /**
+   * Returns the position up to which the database file has everything, and which nobody writes as long as the log is held
+   * like this; null if there is none, or if an earlier process knew it.
+   */
+  get sealed(): LogPosition | null {
+    return this.#readsFileAlone && this.#earlier === null ? this.#sealed : null;
+  }
+
+  /**
+   * Begins to hold the log, if it is not held.
+   * @param findEarlier returns the end of an earlier log, if the database file has everything up to there and nothing else
+   * @throws an SQLite error when the database is locked
+   */
+  take(findEarlier: () => LogPosition | null = () => null): void {
     if (this.#isHeld) return;
     this.#begin();
     this.#seal();
+    // Nobody starts the log again from here on, so it still has all that the file lacks.
+    this.#earlier = findEarlier();
   }
 
   /** Ends it, and empties the log: from now on SQLite starts the log again whenever it likes. */
@@ -82,6 +100,8 @@ export class LogHold implements Disposable {
     this.#reader.run("COMMIT");
     this.#isHeld = false;
     this.#sealed = null;
+    this.#earlier = null;
+    this.#readsFileAlone = false;
     // Deleted data remains in the log until then. If somebody else uses it now, a chore of the server empties it later.
     this.#writer.query("PRAGMA wal_checkpoint(TRUNCATE)").get();
   }
@@ -123,8 +143,10 @@ export class LogHold implements Disposable {
 
   #seal(): boolean {
     const state = this.state();
-    if (state.backfilled !== state.frames) return false;
+    this.#readsFileAlone = state.backfilled === state.frames;
+    if (!this.#readsFileAlone) return false;
     this.#sealed = state;
+    this.#earlier = null;
     return true;
   }
 

@@ -25,16 +25,17 @@ export const kinds = {
   digests: 3,
   /** Number of a block of the database, and its content. */
   block: 4,
-  /** Content of a file whose recording cannot be used without it, which follows that before. */
-  urgentData: 5,
-  /** Content of another file. */
-  bulkData: 6,
+  /** Content of a file: the number of the file in four bytes, the position in six, and the bytes. */
+  content: 5,
 } as const;
+
+/** Length of the number and the position before the content of a file. */
+const CONTENT_HEAD_BYTES = 10;
 
 const word = Type.Integer({ minimum: 0, maximum: 0xffffffff });
 const amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const path = Type.String({ maxLength: 400 });
-const lane = Type.Union([Type.Literal("urgent"), Type.Literal("bulk")]);
+const nullable = <T extends TSchema>(type: T) => Type.Union([Type.Null(), type]);
 
 export const positionSchema = Type.Object({
   salt: Type.String({ pattern: "^[0-9a-f]{16}$" }),
@@ -53,7 +54,7 @@ const fromStandby = Type.Union([
     protocol: Type.Integer(),
     version: Type.String({ maxLength: 64 }),
     /** End of its copy of the log; null if it has none. */
-    position: Type.Union([Type.Null(), positionSchema]),
+    position: nullable(positionSchema),
   }),
   /** Files that it has. */
   Type.Object({ type: Type.Literal("have"), entries: Type.Array(entrySchema, { maxItems: MAX_ENTRIES }) }),
@@ -62,6 +63,8 @@ const fromStandby = Type.Union([
   Type.Object({ type: Type.Literal("digestsEnd") }),
   /** Everything before the message `sync` with this number is durable. */
   Type.Object({ type: Type.Literal("synced"), number: amount }),
+  /** Bytes of the content of files that it has written since the connection began. */
+  Type.Object({ type: Type.Literal("stored"), bytes: amount }),
   Type.Object({ type: Type.Literal("alive") }),
   /** It cannot continue, such as for lack of disk space. */
   Type.Object({ type: Type.Literal("failed"), reason: Type.String({ maxLength: 500 }) }),
@@ -75,10 +78,13 @@ const fromServer = Type.Union([
   /** A copy of the whole database follows. */
   Type.Object({ type: Type.Literal("snapshot"), bytes: amount }),
   Type.Object({ type: Type.Literal("snapshotEnd") }),
-  /** A file follows. `from` is the size that the standby has already, if bytes were appended. */
-  Type.Object({ type: Type.Literal("file"), lane, ...entrySchema.properties, from: amount }),
-  /** Its content is complete, or the file was changed meanwhile, so that it must be dropped. */
-  Type.Object({ type: Type.Literal("fileEnd"), lane, isComplete: Type.Boolean() }),
+  /**
+   * The content of a file follows, between other messages. Its name comes at the end, because an upload has none before.
+   * If `appendTo` is a path, bytes follow that are appended to the first `from` bytes of that file.
+   */
+  Type.Object({ type: Type.Literal("file"), number: word, appendTo: nullable(path), from: amount }),
+  /** The content is complete; null if it must be dropped, because the file was changed or removed meanwhile. */
+  Type.Object({ type: Type.Literal("fileEnd"), number: word, entry: nullable(entrySchema) }),
   Type.Object({ type: Type.Literal("remove"), path }),
   /** The server has copied its log to the database and emptied it, so no deleted data is left in it. */
   Type.Object({ type: Type.Literal("logEmptied") }),
@@ -112,4 +118,29 @@ function read<T extends TSchema>(schema: T, body: Buffer): Static<T> {
   }
   if (!Value.Check(schema, message)) throw new ProtocolError("a message has an unknown form");
   return message;
+}
+
+/** A part of the content of a file. */
+export interface Content {
+  readonly number: number;
+  readonly position: number;
+  readonly bytes: Buffer;
+}
+
+/** Returns what precedes the bytes of a file in a message. */
+export function contentHead(number: number, position: number): Buffer {
+  const head = Buffer.alloc(CONTENT_HEAD_BYTES);
+  head.writeUInt32BE(number);
+  head.writeUIntBE(position, 4, 6);
+  return head;
+}
+
+/** @throws {ProtocolError} */
+export function readContent(body: Buffer): Content {
+  if (body.length < CONTENT_HEAD_BYTES) throw new ProtocolError("content has no number");
+  return {
+    number: body.readUInt32BE(0),
+    position: body.readUIntBE(4, 6),
+    bytes: body.subarray(CONTENT_HEAD_BYTES),
+  };
 }

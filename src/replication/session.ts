@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { programVersion } from "../program/index.ts";
 import type { DataPaths } from "../storage/index.ts";
 import { Channel } from "./channel.ts";
+import { Confirmations, type Waiter } from "./confirmations.ts";
 import { requireLane } from "./data-files.ts";
 import { blockCount, DatabaseSender } from "./database-sender.ts";
 import { FileSender } from "./file-sender.ts";
@@ -40,6 +41,8 @@ export interface SessionOptions {
   readonly hold: LogHold;
   /** Whether only this process stores audio, through the store of `paths`. */
   readonly knowsAudio: boolean;
+  /** Maximum time that a create waits until its audio was sent, in milliseconds; null for no limit. */
+  readonly maxAudioWait: () => number | null;
   readonly now: () => number;
 }
 
@@ -54,17 +57,6 @@ export interface SessionStatus {
   readonly lastContactMilliseconds: number;
 }
 
-/** A message `sync` that is not confirmed. */
-interface Sync {
-  readonly position: LogPosition | null;
-  /** Time since which the changes before it wait. */
-  readonly since: number;
-  readonly waiters: readonly Waiter[];
-}
-
-/** Called with whether the standby has everything that was written before. */
-type Waiter = (isConfirmed: boolean) => void;
-
 /** A connection with a standby: sends it the files and the database, and whatever changes. */
 export class StandbySession {
   readonly #options: SessionOptions;
@@ -77,18 +69,13 @@ export class StandbySession {
   #digests: { readonly received: Buffer[]; bytes: number; readonly maxBytes: number } | null = null;
   readonly #allDigests = Promise.withResolvers<Buffer>();
   #fileCount = 0;
-  /** Numbers of the messages `sync`, and what each of them confirms. */
-  readonly #unconfirmed = new Map<number, Sync>();
-  #syncNumber = 0;
+  readonly #confirmations = new Confirmations();
   #confirmed: LogPosition | null = null;
   /** Time since which changes are being sent; null if there are none. */
   #sendingSince: number | null = null;
   #behindBytes = 0;
-  /** Waiters of the next message `sync`. */
-  readonly #waiters: Waiter[] = [];
-  /** Waiters of the next restart of the log. */
+  /** Callers that wait for the next restart of the log. */
   readonly #emptiers: Waiter[] = [];
-  readonly #allWaiters = new Set<Waiter>();
   #wake = Promise.withResolvers<void>();
   #isEnded = false;
   #nextStatus = 0;
@@ -97,7 +84,7 @@ export class StandbySession {
   constructor(stream: Duplex, options: SessionOptions) {
     this.#options = options;
     this.#channel = new Channel<ServerMessage>(stream);
-    this.#files = new FileSender(options.paths, this.#channel, options.now, options.knowsAudio);
+    this.#files = new FileSender(options.paths, this.#channel, { ...options, onWork: () => this.#wake.resolve() });
     this.#database = new DatabaseSender(options.paths.databasePath, options.hold, this.#channel);
     for (const { promise } of [this.#hello, this.#haveAll, this.#allDigests]) promise.catch(() => {});
   }
@@ -108,7 +95,7 @@ export class StandbySession {
   }
 
   status(): SessionStatus {
-    const since = this.#unconfirmed.values().next().value?.since ?? this.#sendingSince;
+    const since = this.#confirmations.since ?? this.#sendingSince;
     return {
       phase: this.#phase,
       behindBytes: this.#behindBytes,
@@ -123,11 +110,9 @@ export class StandbySession {
    */
   async confirmation(): Promise<boolean> {
     if (this.#isEnded || this.#phase !== "following") return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#waiters.push(resolve);
-    this.#allWaiters.add(resolve);
+    const confirmed = this.#confirmations.next();
     this.#wake.resolve();
-    return await promise;
+    return await confirmed;
   }
 
   /** Serves the standby until the connection ends. @throws the reason why it ended, other than its end */
@@ -142,7 +127,8 @@ export class StandbySession {
       this.#isEnded = true;
       this.#channel.destroy();
       this.#files.close();
-      for (const resolve of this.#allWaiters) resolve(false);
+      this.#confirmations.end();
+      for (const resolve of this.#emptiers.splice(0)) resolve(false);
       this.#wake.resolve();
     }
   }
@@ -187,7 +173,7 @@ export class StandbySession {
   async #follow(): Promise<void> {
     const { hold, now } = this.#options;
     while (!this.#isEnded) {
-      const waiters = this.#waiters.splice(0);
+      const isAwaited = this.#confirmations.begin();
       this.#wake = Promise.withResolvers<void>();
       const missing = this.#files.takeMissing();
       const state = hold.state();
@@ -200,15 +186,14 @@ export class StandbySession {
       await this.#files.remove(missing);
       const { position } = this.#database;
       const isNew = before === null || position === null || !isSamePosition(before, position);
-      if (isNew || missing.length > 0 || waiters.length > 0 || this.#syncNumber === 0) {
-        const number = ++this.#syncNumber;
-        this.#unconfirmed.set(number, { position, since, waiters });
+      if (isNew || missing.length > 0 || isAwaited || this.#confirmations.isFirst) {
+        const number = this.#confirmations.sent(position, since);
         this.#sendingSince = null;
         await this.#channel.send({ type: "sync", number });
       }
       await this.#restartLog();
       if (now() >= this.#nextStatus) await this.#sendStatus();
-      if (this.#waiters.length + this.#emptiers.length > 0 || (await this.#files.sendBulkPiece())) continue;
+      if ((await this.#files.sendPiece()) || this.#confirmations.isAwaited || this.#emptiers.length > 0) continue;
       const timer = new AbortController();
       await Promise.race([this.#wake.promise, sleep(LOOK_MILLISECONDS, undefined, { signal: timer.signal })]).catch(
         () => {},
@@ -236,9 +221,8 @@ export class StandbySession {
     if (this.#isEnded) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#emptiers.push(resolve);
-    this.#allWaiters.add(resolve);
     this.#wake.resolve();
-    return await promise.finally(() => this.#allWaiters.delete(resolve));
+    return await promise;
   }
 
   async #sendStatus(): Promise<void> {
@@ -275,6 +259,10 @@ export class StandbySession {
       case "synced":
         this.#synced(message.number);
         break;
+      case "stored":
+        this.#files.stored(message.bytes);
+        this.#wake.resolve();
+        break;
       case "failed":
         throw new Error(`the standby stopped: ${message.reason}`);
       case "alive":
@@ -291,19 +279,9 @@ export class StandbySession {
   }
 
   #synced(number: number): void {
-    const synced = this.#unconfirmed.get(number);
-    if (synced === undefined) throw new ProtocolError("the standby confirmed what was not sent");
-    for (const [earlier, { waiters }] of this.#unconfirmed) {
-      if (earlier > number) break;
-      this.#unconfirmed.delete(earlier);
-      for (const resolve of waiters) {
-        this.#allWaiters.delete(resolve);
-        resolve(true);
-      }
-    }
-    this.#confirmed = synced.position;
+    this.#confirmed = this.#confirmations.confirm(number);
     this.#phase = "following";
-    this.#behindBytes = this.#database.bytesAfter(synced.position, this.#options.hold.state());
+    this.#behindBytes = this.#database.bytesAfter(this.#confirmed, this.#options.hold.state());
   }
 }
 

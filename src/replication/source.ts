@@ -1,14 +1,19 @@
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DataPaths } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { frameBytes, isSamePosition } from "./log-format.ts";
+import { isSettled, readLogEnd, writeLogEnd } from "./log-end.ts";
+import { frameBytes, isSamePosition, type LogPosition } from "./log-format.ts";
 import { LogHold } from "./log-hold.ts";
 import { type SessionStatus, StandbySession } from "./session.ts";
 
 /** Time for which the log is held for a standby that is away, so that it needs no new copy of the database. */
 const ABSENT_MILLISECONDS = 10 * 60_000;
 const EMPTY_ATTEMPTS = 5;
+/** Time after a restart of the log after which its end can be noted, see `isSettled`. */
+const SETTLE_MILLISECONDS = 60;
 /** Interval at which the size of a held log is compared with its limit. */
 const LIMIT_MILLISECONDS = 1_000;
 
@@ -18,6 +23,8 @@ export interface SourceOptions {
   readonly maxLogBytes: () => number;
   /** Whether only this process stores audio, through the store of `paths`. */
   readonly knowsAudio: boolean;
+  /** Maximum time that a create waits until its audio was sent, in milliseconds; null for no limit. */
+  readonly maxAudioWait: () => number | null;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -42,17 +49,33 @@ export class StandbySource {
   readonly #timer: NodeJS.Timeout;
   #isStopped = false;
   #onStop = () => {};
+  /** File with the end of the last log that was emptied; empty if no later process needs it. */
+  #endPath = "";
+  /** Contents of that file, if this process has written it. */
+  #noted: LogPosition | null = null;
 
   constructor(options: SourceOptions) {
     this.#options = options;
     this.#absentSince = options.now();
-    this.#timer = setInterval(() => this.#limit(), LIMIT_MILLISECONDS);
+    this.#timer = setInterval(() => this.#look(), LIMIT_MILLISECONDS);
     this.#timer.unref();
   }
 
-  /** Holds the log for a standby that followed an earlier server. @throws an SQLite error */
+  /**
+   * Holds the log for a standby that followed an earlier server, and stores what a later server needs for the same.
+   * @throws an SQLite error
+   */
   hold(): void {
-    this.#opened().take();
+    const { paths } = this.#options;
+    this.#endPath = join(paths.state, "server-log-end.json");
+    this.#opened().take(() => readLogEnd(this.#endPath, paths.databasePath, "boot"));
+  }
+
+  /** Lets the standby have everything, and empties the log, so that it continues after the next start at once. */
+  async finish(): Promise<void> {
+    if (!(await this.emptyLog())) return;
+    await sleep(SETTLE_MILLISECONDS);
+    this.#noteEnd();
   }
 
   /**
@@ -143,22 +166,36 @@ export class StandbySource {
     return this.#hold;
   }
 
+  #look(): void {
+    try {
+      this.#noteEnd();
+      this.#limit();
+    } catch (error) {
+      // The next look repeats it.
+      this.#options.log.error({ event: "standby.failed", trouble: messageOf(error) });
+    }
+  }
+
+  /** Stores the end of the last log that was emptied, if the database file has not changed since. */
+  #noteEnd(): void {
+    const { databasePath } = this.#options.paths;
+    const end = this.#hold?.sealed ?? null;
+    if (this.#endPath === "" || end === null || (this.#noted !== null && isSamePosition(end, this.#noted))) return;
+    if (!isSettled(databasePath, this.#options.now())) return;
+    writeLogEnd(this.#endPath, databasePath, end);
+    this.#noted = end;
+  }
+
   /**
    * Releases the log when no standby came for a while, or when it has grown to its limit and the standby lacks some of it.
    * That standby then needs a new copy of the database.
    */
   #limit(): void {
-    const { log } = this.#options;
-    try {
-      const logBytes = this.#excess();
-      if (logBytes === null) return;
-      this.#session?.end();
-      this.#hold?.release();
-      log.warn({ event: "standby.given_up", standby: this.#peer, logBytes });
-    } catch (error) {
-      // The next look repeats it.
-      log.error({ event: "standby.failed", trouble: messageOf(error) });
-    }
+    const logBytes = this.#excess();
+    if (logBytes === null) return;
+    this.#session?.end();
+    this.#hold?.release();
+    this.#options.log.warn({ event: "standby.given_up", standby: this.#peer, logBytes });
   }
 
   /** Returns the size of the log if it must be released; null otherwise. */

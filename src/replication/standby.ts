@@ -194,7 +194,14 @@ export class Standby {
         `${theirs.root} is on ${kind}, where a database cannot be followed; connect to the server with --from tls://HOST:PORT`,
       );
     }
-    const source = new StandbySource({ paths: theirs, maxLogBytes: () => maxLogBytes, knowsAudio: false, log, now });
+    const source = new StandbySource({
+      paths: theirs,
+      maxLogBytes: () => maxLogBytes,
+      knowsAudio: false,
+      maxAudioWait: () => null,
+      log,
+      now,
+    });
     const [stream, other] = duplexPair();
     void source.serve(other, "directory").finally(() => stream.destroy());
     return { stream, close: () => source.stop() };

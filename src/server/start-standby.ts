@@ -12,10 +12,14 @@ import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
 const STATUS_MILLISECONDS = 1_000;
+/** Interval between two looks at the files of the certificate. */
+const CERTIFICATE_MILLISECONDS = 60_000;
 /** Maximum time that a deletion waits until its data is gone from the log. */
 const EMPTY_MILLISECONDS = 10_000;
 /** Maximum time for the last changes to reach the standby when the server stops. */
 const LAST_CHANGES_MILLISECONDS = 5_000;
+/** Maximum time that a create waits for its audio's way to the standby, if changes do not wait for the standby. */
+const AUDIO_MILLISECONDS = 10_000;
 /** Time after the start, and after the standby was lost, during which nobody is warned of its absence. */
 const ABSENCE_MILLISECONDS = 60_000;
 
@@ -23,9 +27,12 @@ const ABSENCE_MILLISECONDS = 60_000;
 export type ServerStandby = Awaited<ReturnType<typeof startStandby>>;
 
 /** Lets a standby follow the server, if the settings name an address for it. */
-export async function startStandby({ settings, running, dataDirectory, store, log, now }: ServerData) {
+export async function startStandby(data: ServerData) {
+  const { settings, running, dataDirectory, store, chores, keyUsage, log, now } = data;
   await using stack = new AsyncDisposableStack();
-  const source = settings.standby.listen === "" ? null : await listen({ settings, running, dataDirectory, log, now });
+  const listening = settings.standby.listen === "" ? null : await listen(data);
+  chores.every(CERTIFICATE_MILLISECONDS, "certificate for the standby", () => listening?.listener.renew());
+  const source = listening?.source ?? null;
   if (source !== null) {
     stack.defer(() => source.stop());
     stack.defer(
@@ -34,8 +41,14 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
         empty: () => within(EMPTY_MILLISECONDS, source.emptyLog()),
       }),
     );
-    // Whatever closes later writes nothing that a client learns of.
-    stack.defer(async () => void (await within(LAST_CHANGES_MILLISECONDS, source.confirmation())));
+    // Whatever closes later writes nothing, so the standby can continue after the next start.
+    stack.defer(async () => {
+      chores.run("last use of keys", () => keyUsage.flush());
+      await within(
+        LAST_CHANGES_MILLISECONDS,
+        source.finish().then(() => true),
+      );
+    });
   }
   let followedAt = now();
   const status = (): Omit<StandbyStatus, "writtenAt"> => {
@@ -91,34 +104,35 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
       log.warn({ event: "standby.unconfirmed" });
       return "The change was made, but the standby has not confirmed it. Send the request again.";
     },
+    /** Uses renewed certificates for further connections of a standby. */
+    renewCertificate: () => listening?.listener.renew(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
 
-type ListenParts = Pick<ServerData, "settings" | "running" | "dataDirectory" | "log" | "now">;
-
-async function listen({ settings, running, dataDirectory, log, now }: ListenParts): Promise<StandbySource> {
+async function listen({ settings, running, dataDirectory, log, now }: ServerData) {
   const { standby } = settings;
   const paths = dataDirectory;
   const source = new StandbySource({
     paths,
     maxLogBytes: () => running.values.standby.log_bytes,
     knowsAudio: true,
+    maxAudioWait: () => (running.values.standby.wait ? null : AUDIO_MILLISECONDS),
     log,
     now,
   });
   try {
-    // A standby that followed before the start can continue if the log is still there.
+    // A standby that followed before the start can continue if nothing else has changed the database.
     source.hold();
     const listener = await listenForStandbys({
       address: standby.listen,
-      credentials: readCredentials(standby),
+      credentials: () => readCredentials(standby),
       log,
       onStandby: (socket, name) => void source.serve(socket, name),
     });
     source.onStop(() => listener.close());
     log.info({ event: "standby.listening", address: listener.address });
-    return source;
+    return { source, listener };
   } catch (error) {
     source.stop();
     throw new StartError(`standby.listen: ${messageOf(error)}`);

@@ -115,6 +115,7 @@ export async function startTranscribeServer(
       log.level = settings.log.level;
       // Runs outside the reload: if the port is lost, the process exits instead of staying up without serving anybody.
       setImmediate(surfaces.renewCertificate);
+      standby.renewCertificate();
       queue.slots = settings.queue.slots;
       consoleSwitch.follow();
       log.info({ event: "settings.reloaded", changed });

@@ -16,6 +16,11 @@ export interface LocalAudio extends AsyncDisposable {
  * because its path could lead elsewhere. `test/storage/audio-store.ts` describes what each implementation promises.
  */
 export interface AudioStore {
+  /**
+   * Resolves when `put` of a complete file delays nothing else: at once, or when a standby has received most of the file.
+   * Other creates may come first meanwhile.
+   */
+  prepare(path: string): Promise<void>;
   /** Moves a local file into the store, which replaces an earlier one. It is durable when this resolves. */
   put(id: string, path: string): Promise<void>;
   /** Returns the audio as a local file; null if there is none. */
@@ -29,10 +34,18 @@ export interface AudioStore {
   sync(): Promise<void>;
 }
 
+/** Copies the audio of a directory elsewhere. */
+interface AudioWatcher {
+  /** Called with the id of each recording whose audio was stored, before `put` resolves, or removed. */
+  changed(id: string): void;
+  /** Resolves when a file may be stored. It never fails. */
+  prepared(path: string): Promise<void>;
+}
+
 /** Audio in a directory on this machine, one file for each recording. */
 export class LocalAudioStore implements AudioStore {
   readonly #directory: string;
-  #onChange: (id: string) => void = () => {};
+  #watcher: AudioWatcher | null = null;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -44,12 +57,13 @@ export class LocalAudioStore implements AudioStore {
     return join(this.#directory, id);
   }
 
-  /**
-   * Sets a function that is called with the id of each recording whose audio was stored here, before `put` resolves, or
-   * removed. Other processes may also remove audio.
-   */
-  onChange(callback: (id: string) => void): void {
-    this.#onChange = callback;
+  /** Sets the watcher, which replaces an earlier one. It does not learn of audio that other processes remove. */
+  watch(watcher: AudioWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  async prepare(path: string): Promise<void> {
+    await this.#watcher?.prepared(path);
   }
 
   async put(id: string, path: string): Promise<void> {
@@ -57,7 +71,7 @@ export class LocalAudioStore implements AudioStore {
     await rename(path, target);
     try {
       await this.sync();
-      this.#onChange(id);
+      this.#watcher?.changed(id);
     } catch (error) {
       await rm(target, { force: true });
       throw error;
@@ -82,7 +96,7 @@ export class LocalAudioStore implements AudioStore {
 
   async remove(id: string): Promise<void> {
     await rm(this.pathOf(id), { force: true });
-    this.#onChange(id);
+    this.#watcher?.changed(id);
   }
 
   async list(): Promise<string[]> {

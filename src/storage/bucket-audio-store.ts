@@ -63,6 +63,10 @@ export class BucketAudioStore implements AudioStore {
     return { waiting: this.#waiting, failingSince: this.#failingSince };
   }
 
+  async prepare(path: string): Promise<void> {
+    await this.#options.local.prepare(path);
+  }
+
   async put(id: string, path: string): Promise<void> {
     const { local } = this.#options;
     this.#stored.delete(id);

@@ -56,6 +56,67 @@ test("the log starts again while a standby follows, and while it is away, and th
   expect(pair.notes()).toEqual(expected);
 });
 
+test("a server that is restarted lets its standby continue, without another copy of the database", async () => {
+  await using pair = new FollowedDirectory();
+  pair.source.hold();
+  pair.write(new Uint8Array(2_000_000));
+  pair.connect();
+  await pair.confirmed();
+  for (const text of ["one", "two"]) {
+    await pair.restart();
+    pair.write(text);
+    pair.sentBytes = 0;
+    pair.connect();
+    await pair.confirmed();
+    expect(pair.sentBytes).toBeLessThan(100_000);
+  }
+  // Also if nothing was written, and if the standby was away.
+  await pair.restart();
+  await pair.restart();
+  pair.write("three");
+  pair.sentBytes = 0;
+  pair.connect();
+  await pair.confirmed();
+  expect(pair.sentBytes).toBeLessThan(100_000);
+  expect(pair.notes()).toEqual(["2000000 bytes", "one", "two", "three"]);
+  const { server, standby } = await pair.files();
+  expect(standby.equals(server)).toBe(true);
+});
+
+test("whatever changes the database while the server is stopped, or in any order with it, is on the standby", async () => {
+  await using pair = new FollowedDirectory();
+  pair.source.hold();
+  const random = randomNumbers(11);
+  const expected: string[] = [];
+  const write = (text: string) => {
+    expected.push(text);
+    using command = new Database(pair.server.databasePath);
+    command.run("INSERT INTO notes (text) VALUES (?)", [text]);
+  };
+  let isConnected = false;
+  for (let round = 0; round < 80; round++) {
+    const step = random(6);
+    if (step === 0) {
+      await pair.restart(() => random(2) === 0 && write(`${round} stopped`));
+      isConnected = false;
+    } else if (step === 1 && isConnected) {
+      await pair.disconnect();
+      isConnected = false;
+    } else if (step === 2 && isConnected) await pair.source.emptyLog();
+    else if (step === 3 || isConnected) write(`${round}`);
+    else {
+      pair.connect();
+      await pair.confirmed();
+      isConnected = true;
+      expect(pair.notes()).toEqual(expected);
+    }
+  }
+  if (!isConnected) pair.connect();
+  const { server, standby } = await pair.files();
+  expect(pair.notes()).toEqual(expected);
+  expect(standby.equals(server)).toBe(true);
+}, 30_000);
+
 test("nobody else can start the log again before a standby has what is in it", async () => {
   await using pair = new FollowedDirectory();
   pair.connect();
@@ -159,11 +220,7 @@ test("a copy whose connection breaks anywhere is a whole database with everythin
   await pair.disconnect();
   let confirmed = 1;
   let written = 1;
-  let seed = 7;
-  const random = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return seed % below;
-  };
+  const random = randomNumbers(7);
   for (let round = 0; round < 60; round++) {
     pair.connect(random(120_000));
     const isCut = pair.ended().then(() => true);
@@ -186,3 +243,12 @@ test("a copy whose connection breaks anywhere is a whole database with everythin
   const { server, standby } = await pair.files();
   expect(standby.equals(server)).toBe(true);
 });
+
+/** Returns a function that returns integers from 0 to below its argument, in an order that looks random. */
+function randomNumbers(seed: number): (below: number) => number {
+  let last = seed;
+  return (below) => {
+    last = (last * 1_103_515_245 + 12_345) % 2 ** 31;
+    return last % below;
+  };
+}

@@ -65,9 +65,11 @@ test("a standby gets the files of a takeover, and no others", async () => {
 });
 
 test.each([
-  ["the server's process stores it", true],
-  ["another process does", false],
-])("the audio of a recording is on the standby before the record is: %s", async (_, knowsAudio) => {
+  ["the server's process stores it", true, 1],
+  ["another process does", false, 1],
+  ["the server's process stores a large one", true, 60_000],
+  ["another process stores a large one", false, 60_000],
+])("the audio of a recording is on the standby before the record is: %s", async (_, knowsAudio, repeats) => {
   await using pair = new FollowedDirectory(knowsAudio);
   pair.connect();
   await pair.confirmed();
@@ -75,16 +77,85 @@ test.each([
   for (let count = 0; count < 25; count++) {
     const id = newId();
     // As a create does: under another name first, then the record at once.
-    writeFileSync(join(pair.server.incoming, id), id);
-    if (knowsAudio) await pair.server.audio.put(id, join(pair.server.incoming, id));
-    else await rename(join(pair.server.incoming, id), join(pair.server.uploads, id));
+    const upload = join(pair.server.incoming, `${id}.part`);
+    writeFileSync(upload, id.repeat(repeats));
+    if (knowsAudio) {
+      await pair.server.audio.prepare(upload);
+      await pair.server.audio.put(id, upload);
+    } else await rename(upload, join(pair.server.uploads, id));
     pair.write(id);
     await Bun.sleep(count % 7);
-    missing.push(...pair.notes().filter((note) => there(pair, `uploads/${note}`) !== note));
+    missing.push(...pair.notes().filter((note) => there(pair, `uploads/${note}`) !== note.repeat(repeats)));
   }
   await pair.confirmed();
   expect(pair.notes()).toHaveLength(25);
   expect(missing).toEqual([]);
+});
+
+const drafts = ({ standby }: FollowedDirectory) => {
+  const path = join(standby.incoming, "standby-files");
+  return existsSync(path) ? readdirSync(path) : [];
+};
+
+/** Begins an upload that takes a second on a network of 20 MB/s. */
+function upload({ server }: FollowedDirectory) {
+  const content = crypto.getRandomValues(Buffer.alloc(65_536)).toString("latin1").repeat(320);
+  const path = join(server.incoming, `${newId()}.part`);
+  writeFileSync(path, content, "latin1");
+  return { path, content: Buffer.from(content, "latin1") };
+}
+
+test("a large recording delays no transaction on a slow network, and is sent once", async () => {
+  await using pair = new FollowedDirectory(true);
+  pair.connect(undefined, 20_000_000);
+  await pair.confirmed();
+  const { path, content } = upload(pair);
+  await until(() => drafts(pair).length > 0);
+  pair.write("during the upload");
+  await pair.confirmed();
+  expect(drafts(pair)).toHaveLength(1);
+  // A header that has the length is written last.
+  content.write("RIFF");
+  writeFileSync(path, "RIFF", { flag: "r+" });
+  const prepared = pair.server.audio.prepare(path).then(() => "the upload");
+  pair.write("while it is sent");
+  expect(await Promise.race([prepared, pair.confirmed().then(() => "the transaction")])).toBe("the transaction");
+  await prepared;
+  const id = newId();
+  await pair.server.audio.put(id, path);
+  pair.write(id);
+  await pair.confirmed();
+  expect(pair.notes()).toEqual(["during the upload", "while it is sent", id]);
+  expect(readFileSync(join(pair.standby.uploads, id)).equals(content)).toBe(true);
+  expect(drafts(pair)).toEqual([]);
+  expect(pair.sentBytes).toBeLessThan(content.length + 500_000);
+});
+
+test("an upload that is cancelled, or whose connection breaks, leaves nothing on the standby", async () => {
+  await using pair = new FollowedDirectory();
+  pair.connect(undefined, 20_000_000);
+  await pair.confirmed();
+  const cancelled = upload(pair);
+  await until(() => drafts(pair).length > 0);
+  rmSync(cancelled.path);
+  await until(() => drafts(pair).length === 0);
+  const interrupted = upload(pair);
+  await until(() => drafts(pair).length > 0);
+  await pair.disconnect();
+  expect(drafts(pair)).toEqual([]);
+  const id = newId();
+  await rename(interrupted.path, join(pair.server.uploads, id));
+  pair.write(id);
+  for (const cutAfter of [1_000, 300_000, 5_000_000]) {
+    pair.connect(cutAfter);
+    await pair.ended();
+    expect(pair.notes()).toEqual([]);
+    expect(readdirSync(pair.standby.uploads)).toEqual([]);
+  }
+  pair.connect();
+  await pair.confirmed();
+  expect(readFileSync(join(pair.standby.uploads, id)).equals(interrupted.content)).toBe(true);
+  expect([pair.notes(), drafts(pair)]).toEqual([[id], []]);
 });
 
 test("a file that is removed or replaced while a standby follows, or is away, is so there, and nothing returns", async () => {
@@ -133,7 +204,7 @@ test("a large file of work does not delay the transactions", async () => {
   await pair.confirmed();
   const path = `work/${newId()}/audio.pcm`;
   put(pair, path, "x".repeat(60_000_000));
-  await until(() => existsSync(join(pair.standby.incoming, "standby-bulk")));
+  await until(() => drafts(pair).length > 0);
   pair.write("meanwhile");
   await pair.confirmed();
   expect(pair.notes()).toEqual(["meanwhile"]);

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { duplexPair } from "node:stream";
+import { type Duplex, duplexPair } from "node:stream";
 import { pino } from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
@@ -14,30 +14,54 @@ export class FollowedDirectory implements AsyncDisposable {
   readonly #temporary = temporaryDirectory();
   readonly server = new DataDirectory(join(this.#temporary.path, "server"));
   readonly standby = new DataDirectory(join(this.#temporary.path, "standby"));
-  readonly store: Store = openDatabase(this.server.databasePath);
-  readonly source: StandbySource;
+  store: Store = openDatabase(this.server.databasePath);
+  source: StandbySource;
   maxLogBytes = 2 ** 30;
   /** Milliseconds that the clock of the source is ahead. */
   ahead = 0;
   /** Bytes that the server has sent to the standby. */
   sentBytes = 0;
+  readonly #knowsAudio: boolean;
   #connection: { stop(): void; readonly ended: Promise<unknown> } | null = null;
 
   /** @param knowsAudio whether audio is stored through `server.audio` alone */
   constructor(knowsAudio = false) {
+    this.#knowsAudio = knowsAudio;
     this.store.$client.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, text BLOB)");
-    this.source = new StandbySource({
+    this.source = this.#newSource();
+  }
+
+  #newSource(): StandbySource {
+    return new StandbySource({
       paths: this.server,
       maxLogBytes: () => this.maxLogBytes,
-      knowsAudio,
+      knowsAudio: this.#knowsAudio,
+      maxAudioWait: () => null,
       log: pino({ level: "silent" }),
       now: () => Date.now() + this.ahead,
     });
   }
 
-  /** Begins to follow. @param cutAfter bytes of the server after which the connection breaks */
-  connect(cutAfter = Number.POSITIVE_INFINITY): void {
+  /** Stops the server, and starts it again. @param whileStopped called in between */
+  async restart(whileStopped: () => void = () => {}): Promise<void> {
+    await this.source.finish();
+    this.source.stop();
+    await this.ended();
+    this.store.$client.close();
+    whileStopped();
+    this.store = openDatabase(this.server.databasePath);
+    this.source = this.#newSource();
+    this.source.hold();
+  }
+
+  /**
+   * Begins to follow.
+   * @param cutAfter bytes of the server after which the connection breaks
+   * @param bytesPerSecond speed of the network from the server to the standby
+   */
+  connect(cutAfter = Number.POSITIVE_INFINITY, bytesPerSecond = Number.POSITIVE_INFINITY): void {
     const [ours, theirs] = duplexPair();
+    if (bytesPerSecond < Number.POSITIVE_INFINITY) slowDown(theirs, bytesPerSecond);
     const stopping = new AbortController();
     const state = { current: null as FollowedState | null };
     let left = cutAfter;
@@ -117,4 +141,24 @@ export class FollowedDirectory implements AsyncDisposable {
     this.store.$client.close();
     this.#temporary[Symbol.dispose]();
   }
+}
+
+/** Bytes that a slow network takes before the sender must wait. */
+const BUFFER_BYTES = 64 * 1024;
+
+/** Lets a stream take a number of bytes per second. */
+function slowDown(stream: Duplex, bytesPerSecond: number): void {
+  const write = stream.write.bind(stream);
+  let waiting = Promise.resolve();
+  let bytes = 0;
+  stream.write = (chunk: Buffer) => {
+    bytes += chunk.length;
+    waiting = waiting.then(async () => {
+      await Bun.sleep((chunk.length / bytesPerSecond) * 1000);
+      if (!stream.destroyed) write(chunk);
+      bytes -= chunk.length;
+      if (bytes < BUFFER_BYTES) stream.emit("drain");
+    });
+    return bytes < BUFFER_BYTES;
+  };
 }

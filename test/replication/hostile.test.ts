@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { follow } from "../../src/replication/follower.ts";
-import { kinds, MAX_MESSAGE_BYTES, ProtocolError } from "../../src/replication/messages.ts";
+import { contentHead, kinds, MAX_MESSAGE_BYTES, ProtocolError } from "../../src/replication/messages.ts";
 import { StandbySource } from "../../src/replication/source.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 
@@ -21,8 +21,12 @@ function message(kind: number, body: string | Uint8Array): Buffer {
 }
 
 const json = (value: object) => message(kinds.json, JSON.stringify(value));
-const file = (path: string, bytes = 3, from = 0) =>
-  json({ type: "file", lane: "urgent", path, bytes, changedAt: 1, from });
+const begin = (number = 1) => json({ type: "file", number, appendTo: null, from: 0 });
+const content = (bytes: string, { number = 1, position = 0 } = {}) =>
+  message(kinds.content, Buffer.concat([contentHead(number, position), Buffer.from(bytes)]));
+const end = (path: string, bytes = 3) => json({ type: "fileEnd", number: 1, entry: { path, bytes, changedAt: 1 } });
+/** A file of three bytes. */
+const file = (path: string, bytes = 3) => Buffer.concat([begin(), content("abc"), end(path, bytes)]);
 const length = (bytes: number) => {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(bytes);
@@ -40,16 +44,20 @@ const fromServer: Readonly<Record<string, readonly Buffer[]>> = {
   "the settings of the directory": [file("standby.json")],
   "the database as a file": [file("transcribe.db")],
   "a file with an end of line in its name": [file(`uploads/${ID}\n`)],
-  "a work file with a hidden name": [
-    json({ type: "file", lane: "bulk", path: `work/${ID}/.ssh`, bytes: 1, changedAt: 1, from: 0 }),
+  "a work file with a hidden name": [file(`work/${ID}/.ssh`)],
+  "an unfinished upload by its name": [file(`incoming/${ID}.part`)],
+  "more bytes than it announced": [file(`uploads/${ID}`, 2)],
+  "fewer bytes than it announced": [file(`uploads/${ID}`, 4)],
+  "bytes that continue a file which is not there": [
+    json({ type: "file", number: 1, appendTo: `live/${ID}/sound.pcm`, from: 5 }),
   ],
-  "a file in the wrong lane": [
-    json({ type: "file", lane: "bulk", path: `uploads/${ID}`, bytes: 1, changedAt: 1, from: 0 }),
-  ],
-  "more bytes than it announced": [file(`uploads/${ID}`), message(kinds.urgentData, "four")],
-  "fewer bytes than it announced": [file(`uploads/${ID}`), json({ type: "fileEnd", lane: "urgent", isComplete: true })],
-  "bytes that continue a file which is not there": [file(`uploads/${ID}`, 9, 5)],
-  "bytes without a file": [message(kinds.urgentData, "x")],
+  "bytes that continue a file outside": [json({ type: "file", number: 1, appendTo: "../../etc/passwd", from: 1 })],
+  "bytes in the middle of a new file": [json({ type: "file", number: 1, appendTo: null, from: 5 })],
+  "bytes with a gap before them": [begin(), content("abc", { position: 9 })],
+  "bytes without a file": [content("x")],
+  "bytes without a number": [message(kinds.content, "x")],
+  "two files with the same number": [begin(), begin()],
+  "files without end": Array.from({ length: 300 }, (_, index) => begin(index)),
   "a removal outside": [json({ type: "remove", path: "../../etc/passwd" })],
   "a log without a database": [message(kinds.logHeader, Buffer.alloc(32))],
   "frames without a log": [message(kinds.logFrames, Buffer.alloc(4120))],
@@ -75,6 +83,7 @@ describe("a standby ends the connection, and writes nothing outside, if its serv
     const [ours, theirs] = duplexPair();
     theirs.resume();
     theirs.on("error", () => {});
+    theirs.on("end", () => ours.destroy());
     const followed = follow(ours, { paths, onState() {}, onContact() {}, signal: new AbortController().signal });
     for (const bytes of fromServer[what] ?? []) theirs.write(bytes);
     const error = await followed.catch((reason: unknown) => reason);
@@ -86,6 +95,7 @@ describe("a standby ends the connection, and writes nothing outside, if its serv
   });
 });
 
+const sourceOptions = { maxLogBytes: () => 2 ** 30, knowsAudio: false, maxAudioWait: () => null, now: Date.now };
 const hello = { type: "hello", protocol: 1, version: "1.0.0", position: null };
 const fromStandby: Readonly<Record<string, readonly Buffer[]>> = {
   "a message without end": [length(2 ** 32 - 1)],
@@ -99,6 +109,7 @@ const fromStandby: Readonly<Record<string, readonly Buffer[]>> = {
   ],
   "digests that nobody wants": [json(hello), message(kinds.digests, Buffer.alloc(16))],
   "a confirmation of nothing": [json(hello), json({ type: "haveAll" }), json({ type: "synced", number: 99 })],
+  "a report of bytes that it did not get": [json(hello), json({ type: "haveAll" }), json({ type: "stored", bytes: 9 })],
   "more digests than blocks": [
     json(hello),
     json({ type: "haveAll" }),
@@ -113,7 +124,7 @@ describe("a server ends the connection, and its database stays as it is, if its 
     const store = openDatabase(paths.databasePath);
     const lines: string[] = [];
     const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    const source = new StandbySource({ paths, maxLogBytes: () => 2 ** 30, knowsAudio: false, log, now: Date.now });
+    const source = new StandbySource({ ...sourceOptions, paths, log });
     const [ours, theirs] = duplexPair();
     ours.resume();
     ours.on("error", () => {});
@@ -132,13 +143,7 @@ test("a second standby is refused while one follows, and the same one replaces i
   using temporary = temporaryDirectory();
   const paths = new DataDirectory(temporary.path);
   const store = openDatabase(paths.databasePath);
-  const source = new StandbySource({
-    paths,
-    maxLogBytes: () => 2 ** 30,
-    knowsAudio: false,
-    log: pino({ level: "silent" }),
-    now: Date.now,
-  });
+  const source = new StandbySource({ ...sourceOptions, paths, log: pino({ level: "silent" }) });
   const [first, firstEnd] = duplexPair();
   first.resume();
   const served = source.serve(firstEnd, "one");

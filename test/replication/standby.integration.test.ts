@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { available } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
@@ -12,6 +13,23 @@ const ready = available("the standby of a real server", sample);
 
 const follows = (standby: RunningProgram, count = 1) =>
   until(standby, ({ event }) => event === "standby.following", count);
+/** Connects to a server. @param files its authority, and the client's certificate and key */
+function connectTo(port: number, files: { readonly ca: string; readonly cert: string; readonly key: string }) {
+  const [ca, cert, key] = [files.ca, files.cert, files.key].map((path) => readFileSync(path));
+  const socket = connect({ host: "127.0.0.1", port, ca, cert, key });
+  socket.on("error", () => {});
+  return socket;
+}
+
+/** Returns the serial number of the certificate that a server shows. */
+async function serialOf(...target: Parameters<typeof connectTo>): Promise<string> {
+  const socket = connectTo(...target);
+  await new Promise((resolve) => socket.on("secureConnect", resolve).on("close", resolve));
+  const { serialNumber = "" } = socket.getPeerCertificate() ?? {};
+  socket.destroy();
+  return serialNumber;
+}
+
 const idsIn = (pair: StandbyPair) =>
   pair.inCopy((database) =>
     database
@@ -58,15 +76,24 @@ test.if(ready)(
     });
     const second = await client.create(sample);
     await until(standby, () => idsIn(pair).length === 2);
+    // The directory exists while a copy of the database is compared, and afterwards.
+    const comparison = join(pair.standbyDirectory, "incoming/standby");
+    rmSync(comparison, { recursive: true });
     // A clean stop of the server; then it starts again with a new log.
     expect(await server.end("SIGTERM")).toBe(0);
     await until(standby, ({ event }) => event === "standby.connection_lost");
     expect(idsIn(pair)).toEqual([first.id, second.id]);
-    await pair.serve(wait);
+    const restarted = await pair.serve(wait);
     await follows(standby, 2);
+    expect(existsSync(comparison)).toBe(false);
     const third = await client.create(sample);
+    await restarted.end("SIGKILL");
+    await pair.serve(wait);
+    await follows(standby, 3);
+    expect(existsSync(comparison)).toBe(false);
+    const fourth = await client.create(sample);
     expect(await standby.end("SIGTERM")).toBe(0);
-    expect(idsIn(pair)).toEqual([first.id, second.id, third.id]);
+    expect(idsIn(pair)).toEqual([first.id, second.id, third.id, fourth.id]);
   },
   120_000,
 );
@@ -91,24 +118,15 @@ test.if(ready)(
     const refused = await runCli(args, stranger);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("another authority issued it")]);
 
-    const raw = await new Promise<string>((resolve) => {
-      const { connect } = require("node:tls") as typeof import("node:tls");
-      const socket = connect({
-        host: "127.0.0.1",
-        port: pair.standbyPort,
-        ca: readFileSync(own.TRANSCRIBE_STANDBY_CA ?? ""),
-        cert: readFileSync(of("certificate.pem")),
-        key: readFileSync(of("key.pem")),
-      });
-      let received = "";
-      socket.on("data", (bytes) => {
-        received += bytes.toString();
-      });
-      socket.on("error", () => {});
-      socket.on("close", () => resolve(received));
-      socket.on("secureConnect", () => socket.write(Buffer.alloc(100)));
+    const files = { ca: own.TRANSCRIBE_STANDBY_CA ?? "", cert: of("certificate.pem"), key: of("key.pem") };
+    const socket = connectTo(pair.standbyPort, files);
+    let received = "";
+    socket.on("data", (bytes) => {
+      received += bytes.toString();
     });
-    expect(raw).toBe("");
+    socket.on("secureConnect", () => socket.write(Buffer.alloc(100)));
+    await new Promise((resolve) => socket.on("close", resolve));
+    expect(received).toBe("");
     await until(server, ({ event }) => event === "standby.refused");
 
     const deceived = pair.follow(undefined, {
@@ -121,6 +139,40 @@ test.if(ready)(
       ({ event, trouble }) => event === "standby.connection_lost" && /certificate/.test(`${trouble}`),
     );
     expect(server.log.map(({ event }) => event)).not.toContain("standby.connected");
+  },
+  60_000,
+);
+
+test.if(ready)(
+  "a renewed certificate of a server counts from the next connection after a reload, and invalid files change nothing",
+  async () => {
+    await using pair = await StandbyPair.create();
+    const certificates = join(pair.path, "certificates");
+    const server = await pair.serve();
+    const own = pair.settings("standby");
+    const connectWith = (settings: Readonly<Record<string, string>>) =>
+      serialOf(pair.standbyPort, {
+        ca: own.TRANSCRIBE_STANDBY_CA ?? "",
+        cert: settings.TRANSCRIBE_STANDBY_CERTIFICATE ?? "",
+        key: settings.TRANSCRIBE_STANDBY_KEY ?? "",
+      });
+    const before = await connectWith(own);
+    await writeCertificateFolders(certificates, { machines: [], renew: ["127.0.0.1"] }, Date.now());
+    server.child.kill("SIGHUP");
+    await until(server, ({ event }) => event === "standby.certificate_renewed");
+    const after = await connectWith(own);
+    expect([before, after].every((serial) => /^[0-9A-F]{32}$/.test(serial))).toBe(true);
+    expect(after).not.toBe(before);
+    // The authority still decides who may connect.
+    const foreign = join(pair.path, "foreign");
+    await writeCertificateFolders(foreign, { machines: ["standby"], renew: [] }, Date.now());
+    const of = (name: string) => join(foreign, "standby", name);
+    await connectWith({ TRANSCRIBE_STANDBY_CERTIFICATE: of("certificate.pem"), TRANSCRIBE_STANDBY_KEY: of("key.pem") });
+    await until(server, ({ event }) => event === "standby.refused");
+    writeFileSync(join(certificates, "127.0.0.1/certificate.pem"), "no certificate");
+    server.child.kill("SIGHUP");
+    await until(server, ({ event }) => event === "standby.certificate_refused");
+    expect(await connectWith(own)).toBe(after);
   },
   60_000,
 );

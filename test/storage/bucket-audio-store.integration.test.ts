@@ -49,6 +49,7 @@ describe.if(motoPackages !== null)("audio in a bucket", () => {
   describeAudioStore("audio that is moved at once", (directory) => {
     const { audio, move } = openIn(directory);
     return {
+      prepare: (path: string) => audio.prepare(path),
       async put(id: string, path: string) {
         await audio.put(id, path);
         await move();
