@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Settings } from "../config/index.ts";
-import { installedService } from "../install/index.ts";
+import { thisMachine } from "../install/index.ts";
 import { leaseClock, openRegister } from "../server/index.ts";
 import { type Promotion, promote, StillServesError } from "../standby/index.ts";
 import { DataDirectory } from "../storage/index.ts";
@@ -84,9 +84,10 @@ function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
 }
 
 function textOf(directory: DataDirectory, promotion: Promotion | null): string {
-  const { role } = installedService("/");
-  const next = role === "server" ? "systemctl enable --now transcribe" : "transcribe serve";
-  if (promotion === null) return `${directory.root} is the data directory of a server already; start it: ${next}`;
+  const next = thisMachine.hasSystemd ? "systemctl enable --now transcribe" : "transcribe serve";
+  if (promotion === null) {
+    return `${directory.root} is the data directory of a server already; start it, if it does not run: ${next}`;
+  }
   const { epoch, appliedAt, isChecked } = promotion;
   return [
     `${directory.root} has taken over (epoch ${epoch}).`,

@@ -12,7 +12,7 @@ import { FleetModels } from "./fleet-models.ts";
 import { requireCpuVariantOf, withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
 import type { ServerStatus } from "./transcribe-server.ts";
-import { startWorkerHealth } from "./worker-health.ts";
+import { startWorkerHealth } from "./health.ts";
 
 /** A running worker of a fleet. */
 export interface FleetMachine {

@@ -1,3 +1,4 @@
+export { untilPromoted } from "./end-standby.ts";
 export { BROKER_ID, BrokerRegister } from "./broker-register.ts";
 export { holderOf } from "./directory-identity.ts";
 export { readServing, storeServing } from "./epoch.ts";

@@ -9,7 +9,8 @@ const MANAGED = new Set([
   ...["oidc.client_secret_file", "oidc.rules", "live.enabled", "live.wyoming", "live.wyoming_account"],
   ...["live.wyoming_networks", "webhooks.enabled", "webhooks.allow", "metrics.token_file", "fleet.broker", "fleet.ca"],
   ...["fleet.certificate", "fleet.key", "fleet.machine", "fleet.pool", "fleet.health", "fleet.drain_seconds"],
-  "fleet.work_here",
+  ...["fleet.work_here", "standby.listen", "standby.from", "standby.follow", "standby.rejoin", "standby.ca"],
+  ...["standby.certificate", "standby.key", "standby.wait", "standby.fence"],
 ]);
 
 /** Returns an object of exactly these values, so that a misspelt name is refused. */
@@ -34,7 +35,9 @@ const free = (description: string) => Type.Object({}, { description, additionalP
 const freeList = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 const labels = (description: string) => Type.Record(Type.String(), Type.String(), { description });
 const secret = (description: string) => text(description, "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$");
-const quantity = (description: string) => text(description, "^[0-9]+([.][0-9]+)?([kMGTPE]i?)?$");
+const quantityPattern = "[0-9]+([.][0-9]+)?([kMGTPE]i?)?";
+const quantityOrEmpty = `^(${quantityPattern})?$`;
+const quantity = (description: string) => text(description, `^${quantityPattern}$`);
 const gpu = exact({
   resource: text("Name of the GPU's resource, `nvidia.com/gpu` or `amd.com/gpu`. Empty: no GPU."),
   count: count("Number of GPUs of a pod."),
@@ -142,6 +145,9 @@ export const chartValues = exact({
     extraVolumeMounts: freeList("Where they are mounted."),
   }),
   storage,
+  tls: exact({
+    secret: secret("Secret with the keys `tls.crt` and `tls.key`, for TLS in the pod. Empty: plain HTTP in the cluster."),
+  }),
   objectStore: exact({
     audio: text("`s3://BUCKET/PREFIX`. Empty: the audio stays on the volume."),
     endpoint: text("Address of the store. Empty: Amazon's."),
@@ -182,6 +188,11 @@ export const chartValues = exact({
       enabled: flag("Whether there is a ServiceMonitor, for the Prometheus Operator."),
       interval: text("Time between two scrapes.", "^[0-9]+(s|m)$"),
       labels: labels("Further labels, by which your Prometheus selects monitors."),
+      tlsConfig: free("With `tls.secret`: how Prometheus checks the certificate, in the form of a ServiceMonitor."),
+    }),
+    prometheusRule: exact({
+      enabled: flag("Whether there is a PrometheusRule with the [alerts](metrics.md), for the Prometheus Operator."),
+      labels: labels("Further labels, by which your Prometheus selects rules."),
     }),
     prometheus: exact({
       namespaceLabels: labels("Namespace of Prometheus, for the network policy."),
@@ -207,6 +218,20 @@ export const chartValues = exact({
       resources: free("Requests and limits of the container."),
       ...scheduling,
     }),
+  }),
+  standby: exact({
+    enabled: flag("Whether a second pod follows the server, so that it can [take over](#a-standby)."),
+    wait: flag("Whether a change is answered only when the standby has it (`standby.wait`)."),
+    rejoin: flag("Whether a server that was replaced discards what only it has, and follows the new one."),
+    serverSecret: secret("Secret with the server's folder of `transcribe standby init`. Empty: `NAME-0-standby`."),
+    secret: secret("Secret with the standby's folder. Empty: `NAME-standby-0-standby`."),
+    fenceClaim: secret("Claim of a ReadWriteMany volume for the fence. Empty: the fence is the fleet's broker."),
+    storage: exact({
+      size: text("Size of the standby's volume. Empty: that of the server.", quantityOrEmpty),
+      className: text("Its storage class. Empty: that of the server."),
+    }),
+    ...scheduling,
+    affinity: free("Affinity. Empty: not on the server's node."),
   }),
   workers: Type.Array(exact({ name: machine, ...worker }, { required: ["name"] }), {
     description: "Workers with certificates of their own, each with a name and any value of `workerDefaults`.",

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { runCli } from "../../harness/server.ts";
+import { StandbyPair, until } from "./standby-pair.ts";
+
+const sample = samplePath("jfk.mp3");
+const ready = available("a server that follows until a takeover", sample);
+
+test.if(ready)(
+  "a server with standby.follow follows, takes over by one command, and the former server rejoins if it may",
+  async () => {
+    await using pair = await StandbyPair.create();
+    const fence = join(pair.path, "fence");
+    mkdirSync(fence);
+    const settings = { TRANSCRIBE_STANDBY_FENCE: fence, TRANSCRIBE_STANDBY_LEASE_SECONDS: "2" };
+    const first = await pair.serve({ ...settings, TRANSCRIBE_STANDBY_WAIT: "true" });
+    const second = pair.serveOrFollow(settings);
+    await until(second, ({ event }) => event === "standby.following");
+    const other = `http://127.0.0.1:${pair.otherPort}`;
+    const statusOf = async (path: string) => (await fetch(`${other}${path}`)).status;
+    expect(await Promise.all(["/healthz", "/readyz", "/metrics", "/transcriptions"].map(statusOf))).toEqual([
+      ...[200, 503, 200, 503],
+    ]);
+    const shown = await runCli(["service", "status", "--json", "--data-dir", pair.standbyDirectory]);
+    expect([shown.exitCode, JSON.parse(shown.stdout)]).toMatchObject([
+      0,
+      { ready: true, follows: `tls://127.0.0.1:${pair.standbyPort}`, pid: second.child.pid },
+    ]);
+    // A service manager reloads servers by this signal.
+    second.child.kill("SIGHUP");
+    const { id } = await pair.client("acme").create(sample);
+    await first.end("SIGKILL");
+
+    const promotion = runCli(["promote", "--data-dir", pair.standbyDirectory], settings);
+    const isOver = promotion.then(() => "the promotion");
+    expect(await Promise.race([second.child.exited, isOver])).toBe("the promotion");
+    expect(await promotion).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await second.child.exited).toBe(0);
+    const third = pair.serveOrFollow({ ...settings, TRANSCRIBE_STANDBY_LISTEN: `127.0.0.1:${pair.standbyPort}` });
+    await until(third, ({ event }) => event === "server.listening");
+    expect(await statusOf("/healthz")).toBe(200);
+
+    pair.exchange();
+    const refused = pair.serveOrFollow({ ...settings, TRANSCRIBE_PORT: "0" });
+    expect(await refused.child.exited).toBe(6);
+  },
+  60_000,
+);
