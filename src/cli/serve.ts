@@ -19,7 +19,9 @@ import {
 /** transcribe serve */
 export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
-    .description("Serve the API until SIGINT or SIGTERM, or follow another server (standby.follow). SIGHUP reloads the settings.")
+    .description(
+      "Serve the API until SIGINT or SIGTERM, or follow another server (standby.follow). SIGHUP reloads the settings.",
+    )
     .action(async (_options: object, command: Command) => {
       const onHangup = catchHangups();
       const readSettings = servingSettings(command);

@@ -24,6 +24,8 @@ interface KindOfFolder {
   readonly snippet: string;
   /** Returns what the settings name, as text for people; null if they name nothing. */
   named(settings: Settings): string | null;
+  /** Whether a settings file is complete that names something. */
+  isComplete(settings: Settings): boolean;
   /** What settings that name nothing lack. */
   readonly lacking: string;
   /** Returns the settings besides the paths of the files. */
@@ -38,6 +40,7 @@ const kinds: Readonly<Record<FolderKind, KindOfFolder>> = {
     // A worker of a pool may have any name, which is in the settings file only.
     named: ({ fleet: { broker, machine, pool } }) =>
       broker === "" ? null : `the ${pool === "" ? `machine ${machine}` : `pool ${pool}`} and the broker ${broker}`,
+    isComplete: () => true,
     lacking: "names no fleet",
     own: ({ fleet: { broker, machine, pool } }) => ({
       "fleet.broker": broker,
@@ -49,7 +52,8 @@ const kinds: Readonly<Record<FolderKind, KindOfFolder>> = {
     option: "--standby",
     snippet: "settings.toml",
     named: ({ standby: { from } }) => (from.startsWith("tls://") ? `the server ${from}` : null),
-    lacking: "names no server of another machine to follow",
+    isComplete: ({ standby }) => standby.follow,
+    lacking: "does not let this machine follow another one (standby.from = tls://HOST:PORT, standby.follow = true)",
     own: ({ standby: { listen, from } }) => ({
       ...{ "standby.listen": listen, "standby.from": from, "standby.follow": true },
     }),
@@ -62,12 +66,13 @@ const kinds: Readonly<Record<FolderKind, KindOfFolder>> = {
  * @throws {ServiceError} if neither the folder nor the settings file has them, or both differ
  */
 export function contentOf(layout: ServiceLayout, { kind, path }: MachineFolder): FolderContent {
-  const { option, snippet: name, named, lacking, own, files } = kinds[kind];
+  const { option, snippet: name, named, isComplete, lacking, own, files } = kinds[kind];
   const { configFile } = layout;
   const init = `this machine's folder of transcribe ${kind} init`;
   const file = reach(layout, configFile);
-  const known = existsSync(file) ? named(read(file)) : null;
-  if (existsSync(file) && known === null) {
+  const present = existsSync(file) ? read(file) : null;
+  const known = present === null ? null : named(present);
+  if (present !== null && (known === null || !isComplete(present))) {
     throw new ServiceError(
       `${configFile} ${lacking}; complete its section [${kind}] as in ${name} of ${init}, with absolute paths`,
     );

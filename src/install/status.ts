@@ -86,7 +86,16 @@ function standbyStatus(paths: DataPaths, unit: ServiceStatus["unit"]): ServiceSt
         : phase === "connecting"
           ? `${from} cannot be reached`
           : `the first copy of ${from} is not complete`;
-  return { ready: trouble === null, trouble, unit, origin: null, pid, version, follows: from ?? readStandbyMarker(paths)?.from ?? "", queue: null };
+  return {
+    ready: trouble === null,
+    trouble,
+    unit,
+    origin: null,
+    pid,
+    version,
+    follows: from ?? readStandbyMarker(paths)?.from ?? "",
+    queue: null,
+  };
 }
 
 async function reasonNotReady(readiness: Response | null, origin: string): Promise<string | null> {

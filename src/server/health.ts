@@ -58,8 +58,16 @@ function listen(
   certificate: ServerCertificate | null,
   fetch: (request: Request) => Response,
 ) {
-  const tls = certificate === null ? {} : { tls: { cert: certificate.current.certificate, key: certificate.current.key } };
-  return Bun.serve({ hostname: host, port, idleTimeout: IDLE_SECONDS, maxRequestBodySize: MAX_REQUEST_BYTES, fetch, ...tls });
+  const tls =
+    certificate === null ? {} : { tls: { cert: certificate.current.certificate, key: certificate.current.key } };
+  return Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: MAX_REQUEST_BYTES,
+    fetch,
+    ...tls,
+  });
 }
 
 /** @param elsewhere answers other paths than those of the probes */

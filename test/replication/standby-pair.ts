@@ -91,11 +91,11 @@ export class StandbyPair implements AsyncDisposable {
   }
 
   /** Starts the other machine's server, which follows until a takeover (standby.follow). It has a port of its own. */
-  serveOrFollow(settings: Readonly<Record<string, string>> = {}): RunningProgram {
+  serveOrFollow(settings: Readonly<Record<string, string>> = {}, port = this.otherPort): RunningProgram {
     const directory = this.standbyDirectory;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     reuseSelfTests(directory);
-    return this.#start(programCommand("serve", "--port", `${this.otherPort}`, "--data-dir", directory), {
+    return this.#start(programCommand("serve", "--port", `${port}`, "--data-dir", directory), {
       ...this.settings("standby"),
       TRANSCRIBE_STANDBY_FROM: `tls://${HOST}:${this.standbyPort}`,
       TRANSCRIBE_STANDBY_FOLLOW: "true",

@@ -30,6 +30,8 @@ const count = (description: string, minimum = 1) => Type.Integer({ description, 
 /** Lists are joined by commas in the environment. */
 const item = Type.String({ pattern: "^[^,]+$" });
 const texts = (description: string) => Type.Array(item, { description });
+const networks = (description: string) =>
+  Type.Array(Type.String({ pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$" }), { description });
 /** A part of an object of Kubernetes, which the cluster checks. */
 const free = (description: string) => Type.Object({}, { description, additionalProperties: true });
 const freeList = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
@@ -61,12 +63,23 @@ const placement = {
 /** Names of machines: so short that the names of all objects have at most 63 characters. */
 const machine = text("Name of the worker or pool in `transcribe fleet init`.", "^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$");
 
-/** Returns the schema of a setting in the chart's values: units may be written, as in the settings file. */
+/**
+ * Returns the schema of a setting in the chart's values, with its bounds: a pod with a wrong setting does not start. Units
+ * may be written, as in the settings file, and the program checks such values.
+ */
 function settingSchema({ schema, unit }: (typeof settingEntries)[number]): TSchema {
-  if (schema.type === "boolean") return Type.Boolean();
-  if (schema.type === "array") return Type.Array(item);
-  if (schema.type !== "integer") return Type.String();
-  return unit === null ? Type.Integer() : Type.Union([Type.Integer(), Type.String()]);
+  const { type, pattern, minimum, maximum, anyOf } = schema as TSchema;
+  if (type === "boolean") return Type.Boolean();
+  if (type === "array") return Type.Array(item);
+  if (Array.isArray(anyOf)) return Type.Unsafe<string>({ enum: anyOf.map((each: TSchema) => each.const) });
+  if (type !== "integer") return Type.String(pattern === undefined ? {} : { pattern });
+  const number = Type.Integer({ minimum, maximum });
+  return unit === null ? number : Type.Union([number, Type.String()]);
+}
+
+/** Returns the pattern of a setting; undefined if it has none. */
+function patternOf(setting: string): string | undefined {
+  return settingEntries.find(({ path }) => path === setting)?.schema.pattern;
 }
 
 /** Groups of settings that a worker reads, other than those of the fleet. */
@@ -130,8 +143,10 @@ export const chartValues = exact({
   model: text(
     "Speech model of the server and the workers, which must be installed there. Empty: the one of the image.",
   ),
-  hosts: texts("Further names by which clients reach the server. Those of the Service and of the ingress are known."),
-  trustedProxies: texts("Addresses and networks of the ingress controller's pods."),
+  hosts: Type.Array(Type.String({ pattern: "^[^/@?#:, ]+$" }), {
+    description: "Further names by which clients reach the server. Those of the Service and of the ingress are known.",
+  }),
+  trustedProxies: networks("Addresses and networks of the ingress controller's pods."),
   clusterDomain: text("Domain of the cluster.", "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"),
   settings: settings(
     "Settings by group and name, see [settings](settings.md). Those of other values are refused here.",
@@ -146,11 +161,13 @@ export const chartValues = exact({
   }),
   storage,
   tls: exact({
-    secret: secret("Secret with the keys `tls.crt` and `tls.key`, for TLS in the pod. Empty: plain HTTP in the cluster."),
+    secret: secret(
+      "Secret with the keys `tls.crt` and `tls.key`, for TLS in the pod. Empty: plain HTTP in the cluster.",
+    ),
   }),
   objectStore: exact({
-    audio: text("`s3://BUCKET/PREFIX`. Empty: the audio stays on the volume."),
-    endpoint: text("Address of the store. Empty: Amazon's."),
+    audio: text("`s3://BUCKET/PREFIX`. Empty: the audio stays on the volume.", patternOf("storage.audio")),
+    endpoint: text("Address of the store. Empty: Amazon's.", patternOf("s3.endpoint")),
     region: text("Region of the bucket."),
     encryption: text("Encryption by the store."),
     credentialsSecret: secret("Secret with the key `credentials`: the file of `s3.credentials_file`."),
@@ -175,7 +192,7 @@ export const chartValues = exact({
     wyoming: exact({
       enabled: flag("Whether Wyoming's clients are served, on port 10300 of the Service."),
       account: text("Account of their recordings."),
-      networks: texts("Addresses and networks of the clients, as the pod sees them."),
+      networks: networks("Addresses and networks of the clients, as the pod sees them."),
     }),
   }),
   webhooks: exact({
