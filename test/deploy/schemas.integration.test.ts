@@ -29,7 +29,7 @@ const broken = custom.map((each) =>
     JSON.stringify(each)
       .replace('"triggers"', '"trigger"')
       .replace('"endpoints"', '"endpoint"')
-      .replace('"groups"', '"group"'),
+      .replace('"expr"', '"expression"'),
   ),
 );
 const customFaults = await faultsOfCustomResources([...custom, ...broken]);
@@ -71,7 +71,7 @@ test.skipIf(customFaults === null)(
     expect(custom.map(({ kind }) => kind)).toEqual(["ScaledObject", "ServiceMonitor", "PrometheusRule"]);
     expect(customFaults).toEqual([
       ...[null, null, null],
-      ...["triggers", "endpoints", "group"].map((word) => expect.stringContaining(word)),
+      ...["triggers", "endpoints", "expr"].map((word) => expect.stringContaining(word)),
     ]);
   },
 );

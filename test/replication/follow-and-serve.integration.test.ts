@@ -36,7 +36,9 @@ test.if(ready)(
     const promoted = await runCli(["promote", "--data-dir", pair.standbyDirectory], settings);
     expect([promoted.exitCode, promoted.stderr]).toEqual([0, ""]);
     expect(await second.child.exited).toBe(0);
-    const third = pair.serveOrFollow({ ...settings, TRANSCRIBE_STANDBY_LISTEN: `127.0.0.1:${pair.standbyPort}` });
+    // It listens under the former server's name.
+    const listening = { ...pair.settings("127.0.0.1"), TRANSCRIBE_STANDBY_LISTEN: `127.0.0.1:${pair.standbyPort}` };
+    const third = pair.serveOrFollow({ ...settings, ...listening });
     await until(third, ({ event }) => event === "server.listening");
     expect(await statusOf("/healthz")).toBe(200);
 
