@@ -8,7 +8,6 @@ import {
   defaultUser,
   installedService,
   installSteps,
-  type MachineFolder,
   packageSteps,
   reach,
   readStatus,
@@ -159,6 +158,9 @@ ${[`transcribe service status${option}`, ...next].map((line) => `  ${line}`).joi
 Settings: ${options.config}, then systemctl ${role === "server" ? "reload" : "restart"} ${name}. Log: journalctl -u ${name}
 `);
 }
+
+/** The folder of a machine that an installation takes its certificates and settings from. */
+type MachineFolder = NonNullable<Parameters<typeof installSteps>[0]["folder"]>;
 
 /** Returns the machine's folder that the options name, or whose settings an earlier installation has taken. */
 function folderOf({ worker, standby }: InstallOptions): MachineFolder | null {

@@ -12,7 +12,6 @@ export {
   servicePaths,
 } from "./layout.ts";
 export { thisMachine } from "./machine.ts";
-export type { MachineFolder } from "./machine-folder.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";
 export { packageSteps } from "./package-steps.ts";
 export { readStatus, type ServiceStatus } from "./status.ts";

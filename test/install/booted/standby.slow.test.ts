@@ -52,7 +52,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
     expect([installed.exitCode, installed.stderr]).toEqual([0, ""]);
     await until(async () => (await status()).exitCode === 0);
     expect((await status()).stdout).toContain("follows tls://127.0.0.1:8788");
-    expect(await property("transcribe", "StatusText")).toBe("Ready; 0 processing, 0 queued.");
+    await until(async () => (await property("transcribe", "StatusText")) === "Ready; 0 processing, 0 queued.");
     const reloaded = await machine.run("systemctl", "reload", "transcribe");
     expect([reloaded.exitCode, await property("transcribe", "NRestarts")]).toEqual([0, "0"]);
     // With the fence, which the unit lets it write to after a second installation.
