@@ -33,7 +33,10 @@ describe("the check of the port", () => {
     writeStatus(paths, { ...status, lastContactAt: null, behindBytes: 0, delaySeconds: 0 }, Date.parse(now));
     const flags = { "server.host": "127.0.0.1", "server.port": `${taken.port}`, "standby.follow": "true" };
     const found = await runCheck("server.port", contextOf({ now }, { flags, paths }));
-    expect([found.status, found.summary]).toEqual(["ok", expect.stringContaining("used by this server, which follows")]);
+    expect([found.status, found.summary]).toEqual([
+      "ok",
+      expect.stringContaining("used by this server, which follows"),
+    ]);
   });
 
   for (const [whose, answer, says] of [
