@@ -40,7 +40,7 @@ describe("a promotion", () => {
     });
     await Bun.sleep(200);
     expect(isOver).toBe(false);
-    child.kill();
+    child.kill("SIGKILL");
     await waiting;
     await child.exited;
   });
