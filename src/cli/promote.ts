@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Settings } from "../config/index.ts";
-import { installedService } from "../install/index.ts";
+import { thisMachine } from "../install/index.ts";
 import { leaseClock, openRegister } from "../server/index.ts";
 import { type Promotion, promote, StillServesError } from "../standby/index.ts";
 import { DataDirectory } from "../storage/index.ts";
@@ -16,7 +16,8 @@ interface PromoteOptions extends JsonOption {
 }
 
 const help = `
-It takes at most 30 s and can be repeated after an interruption. Afterwards start the server, and give it the address of the former one.
+It takes at most 30 s and can be repeated after an interruption. Afterwards start the server, unless standby.follow is set, and
+give it the address of the former one.
 See docs/fleet.md, High availability of the coordinator.`;
 
 /** transcribe promote */
@@ -60,7 +61,7 @@ export function promoteCommand(): Command {
         checked: isChecked,
       };
       line[Symbol.dispose]();
-      print(options, json, () => textOf(directory, promotion));
+      print(options, json, () => textOf(directory, promotion, settings.standby.follow));
     });
 }
 
@@ -83,10 +84,12 @@ function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
   );
 }
 
-function textOf(directory: DataDirectory, promotion: Promotion | null): string {
-  const { role } = installedService("/");
-  const next = role === "server" ? "systemctl enable --now transcribe" : "transcribe serve";
-  if (promotion === null) return `${directory.root} is the data directory of a server already; start it: ${next}`;
+/** @param follows whether the standby was a server with standby.follow, which is started again */
+function textOf(directory: DataDirectory, promotion: Promotion | null, follows: boolean): string {
+  const next = thisMachine.hasSystemd ? "systemctl enable --now transcribe" : "transcribe serve";
+  if (promotion === null) {
+    return `${directory.root} is the data directory of a server already; start it, if it does not run: ${next}`;
+  }
   const { epoch, appliedAt, isChecked } = promotion;
   return [
     `${directory.root} has taken over (epoch ${epoch}).`,
@@ -96,6 +99,8 @@ function textOf(directory: DataDirectory, promotion: Promotion | null): string {
           `It has what the other server had at ${new Date(appliedAt).toISOString()}, and perhaps the seconds after that.`,
         ]),
     ...(isChecked ? [] : ["The database is too large to be checked for damage in time; see: transcribe doctor"]),
-    `Next: ${next}, and give this machine the address of the other one.`,
+    follows
+      ? `Next: the service or container serves by itself, if it ran (otherwise: ${next}); give this machine the address of the other one.`
+      : `Next: ${next}, and give this machine the address of the other one.`,
   ].join("\n");
 }

@@ -4,8 +4,10 @@ import { baseUrlOf } from "../api-contract/index.ts";
 import { faultText, locate, readSettings, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
 import { settingFaults, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
+import { InactiveDirectoryError } from "../storage/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { exitCodes } from "./command-error.ts";
+import { follow, followingOf } from "./follow.ts";
 import {
   addSettingsOptions,
   becomeDataOwner,
@@ -17,15 +19,27 @@ import {
 /** transcribe serve */
 export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
-    .description("Serve the API until SIGINT or SIGTERM. SIGHUP reloads the settings.")
+    .description(
+      "Serve the API until SIGINT or SIGTERM, or follow another server (standby.follow). SIGHUP reloads the settings.",
+    )
     .action(async (_options: object, command: Command) => {
       const onHangup = catchHangups();
       const readSettings = servingSettings(command);
       const settings = readSettings();
       becomeDataOwner(settings);
+      const following = followingOf(settings);
+      if (following !== null) return await follow(settings, { ...following, servesLater: true });
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
-      const server = await startTranscribeServer(settings, log, settingsFileOf(command));
+      let server: TranscribeServer;
+      try {
+        server = await startTranscribeServer(settings, log, settingsFileOf(command));
+      } catch (error) {
+        // The fence has shown that another server has taken over, and the data directory is marked now.
+        const rejoining = error instanceof InactiveDirectoryError ? followingOf(settings) : null;
+        if (rejoining === null) throw error;
+        return await follow(settings, { ...rejoining, servesLater: true });
+      }
       // The signal handlers must be active before the server announces that it is ready.
       const stopped = untilStopped(server, { onHangup, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
@@ -34,7 +48,8 @@ export function serveCommand(): Command {
       if (typeof replaced !== "string") return;
       // Nothing is stopped in order: a stop would write, and answer clients.
       process.stderr.write(`transcribe: ${replaced}\n`);
-      process.exit(exitCodes.inactive);
+      // A service manager starts a server again that follows then.
+      process.exit(settings.standby.rejoin ? exitCodes.failed : exitCodes.inactive);
     });
 }
 

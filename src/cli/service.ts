@@ -49,6 +49,7 @@ interface InstallOptions {
   readonly start: boolean;
   readonly dryRun?: boolean;
   readonly worker?: true | string;
+  readonly standby?: true | string;
   readonly fromPackage?: boolean;
 }
 
@@ -72,6 +73,14 @@ function installCommand(): Command {
       "install a worker of a fleet instead of the server; with the machine's folder of transcribe fleet init at the first time",
       someText,
     )
+    .addOption(
+      new Option(
+        "--standby [folder]",
+        "install a server that follows another one until transcribe promote; with the machine's folder of transcribe standby init at the first time",
+      )
+        .argParser(someText)
+        .conflicts(["worker"]),
+    )
     .option(
       "--root <directory>",
       "install into the directory tree of another machine, and start nothing",
@@ -84,7 +93,7 @@ function installCommand(): Command {
       new Option(
         "--from-package",
         "complete the installation by a package; its scripts run this, and start the service",
-      ).conflicts(["user", "dataDir", "config", "worker", "root", "start"]),
+      ).conflicts(["user", "dataDir", "config", "worker", "standby", "root", "start"]),
     )
     .addHelpText("after", upgradeHelp)
     .action(install);
@@ -121,7 +130,7 @@ async function install(options: InstallOptions): Promise<void> {
     layout,
     machine: thisMachine,
     role,
-    fleetFolder: typeof options.worker === "string" ? resolve(options.worker) : null,
+    folder: folderOf(options),
     user: options.user,
     dataDirectory: options.dataDir ?? null,
     program: { path: programFile, unpack: installProgramFiles },
@@ -138,14 +147,29 @@ async function install(options: InstallOptions): Promise<void> {
   const option = options.config === defaultConfigFile ? "" : ` --config ${options.config}`;
   const name = serviceNames[role];
   const next =
-    role === "server"
-      ? [`transcribe accounts create NAME${option}`, `transcribe keys create --account NAME${option}`]
-      : ["transcribe fleet status     (on the coordinator's machine)"];
+    role === "worker"
+      ? ["transcribe fleet status     (on the coordinator's machine)"]
+      : options.standby === undefined
+        ? [`transcribe accounts create NAME${option}`, `transcribe keys create --account NAME${option}`]
+        : [`transcribe standby status${option}`];
   process.stdout.write(`
 ${isCurrent ? "The service is running already, unchanged." : "The service is running."} Next steps, as root:
 ${[`transcribe service status${option}`, ...next].map((line) => `  ${line}`).join("\n")}
 Settings: ${options.config}, then systemctl ${role === "server" ? "reload" : "restart"} ${name}. Log: journalctl -u ${name}
 `);
+}
+
+/** The folder of a machine that an installation takes its certificates and settings from. */
+type MachineFolder = NonNullable<Parameters<typeof installSteps>[0]["folder"]>;
+
+/** Returns the machine's folder that the options name, or whose settings an earlier installation has taken. */
+function folderOf({ worker, standby }: InstallOptions): MachineFolder | null {
+  const named = (kind: MachineFolder["kind"], option: true | string): MachineFolder => ({
+    kind,
+    path: option === true ? null : resolve(option),
+  });
+  if (worker !== undefined) return named("fleet", worker);
+  return standby === undefined ? null : named("standby", standby);
 }
 
 /** Does the part of an installation by a package that the package's files can't do. */
@@ -209,7 +233,7 @@ function printStep({ what, outcome }: StepReport): void {
 
 function statusCommand(): Command {
   const description =
-    "Show the status of the server or worker, with or without systemd. Exit code 0 if it is ready, else 1.";
+    "Show the status of the server, standby or worker, with or without systemd. Exit code 0 if it is ready, else 1.";
   return settingsCommand("status", description, ["server.host", "server.port", "storage.data_dir"]).action(
     async (options: JsonOption, command: Command) => {
       const { role } = installedService("/");
@@ -223,20 +247,21 @@ function statusCommand(): Command {
   );
 }
 
-function statusJson({ ready, trouble, unit, pid, version, origin, queue }: ServiceStatus) {
-  if (unit === null) return { ready, trouble, pid, version, origin, queue, unit };
+function statusJson({ ready, trouble, unit, pid, version, origin, queue, follows }: ServiceStatus) {
+  if (unit === null) return { ready, trouble, pid, version, origin, queue, follows, unit };
   const { memoryBytes, pid: _mainPid, ...state } = unit;
-  return { ready, trouble, pid, version, origin, queue, unit: { ...state, memory_bytes: memoryBytes } };
+  return { ready, trouble, pid, version, origin, queue, follows, unit: { ...state, memory_bytes: memoryBytes } };
 }
 
 function statusText(status: ServiceStatus, role: ServiceRole): string {
-  const { ready, trouble, unit, pid, version, origin, queue } = status;
-  const readyText = role === "worker" ? unit?.says || "ready" : `ready at ${origin}`;
+  const { ready, trouble, unit, pid, version, origin, queue, follows } = status;
+  const readyText =
+    follows !== null ? `follows ${follows}` : role === "worker" ? unit?.says || "ready" : `ready at ${origin}`;
   const queueText = queue === null ? "-" : `${queue.processing} processing, ${queue.queued} queued`;
   return [
-    `${role}    ${ready ? readyText : `not ready: ${trouble}`}`,
+    `${follows === null ? `${role} ` : "standby"}   ${ready ? readyText : `not ready: ${trouble}`}`,
     `process   ${pid ?? "-"}${version === null ? "" : `, version ${version}`}`,
-    ...(role === "worker" ? [] : [`queue     ${queueText}`]),
+    ...(role === "worker" || follows !== null ? [] : [`queue     ${queueText}`]),
     `systemd   ${unit === null ? "no unit" : unitText(unit)}`,
   ].join("\n");
 }

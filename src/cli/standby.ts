@@ -1,20 +1,9 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Command } from "commander";
-import { findSupervisor } from "../install/index.ts";
-import {
-  prepareStandby,
-  readCredentials,
-  readStatus,
-  requireHost,
-  Standby,
-  type StandbyStatus,
-  writeCertificateFolders,
-} from "../replication/index.ts";
-import { DataDirectory, DataPaths, readStandbyMarker } from "../storage/index.ts";
-import { createLogger } from "../telemetry/index.ts";
+import { readStatus, requireHost, type StandbyStatus, writeCertificateFolders } from "../replication/index.ts";
+import { DataPaths, readStandbyMarker } from "../storage/index.ts";
 import { size } from "../text/index.ts";
 import { fromCommandLine, UsageError } from "./command-error.ts";
+import { follow, requireServer } from "./follow.ts";
 import { facts, type JsonOption, optionalDate, print, readableTime } from "./output.ts";
 import { someText } from "./parse-option.ts";
 import {
@@ -46,35 +35,9 @@ function followCommand(): Command {
     .option("--replace", "replace the data of another server in the data directory")
     .action(async ({ replace = false }: FollowOptions, command: Command) => {
       const settings = settingsOf(command);
-      const { from } = settings.standby;
-      if (from === "") {
-        throw new UsageError(
-          "standby.from is not set; name the server with --from tls://HOST:PORT or --from DIRECTORY",
-        );
-      }
+      requireServer(settings);
       becomeDataOwner(settings);
-      if (from.startsWith("tls://")) readCredentials(settings.standby);
-      const log = createLogger(settings.log.level);
-      const supervisor = findSupervisor(process.env, process.pid, log);
-      const directory = new DataDirectory(settings.storage.data_dir);
-      using stack = new DisposableStack();
-      stack.defer(directory.lock());
-      const pidPath = join(directory.state, "standby.pid");
-      writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
-      stack.defer(() => rmSync(pidPath, { force: true }));
-      prepareStandby(directory, { from, replace }, Date.now());
-      const standby = new Standby({
-        paths: directory,
-        from,
-        credentials: () => readCredentials(settings.standby),
-        maxLogBytes: settings.standby.log_bytes,
-        log,
-        now: Date.now,
-      });
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => standby.stop());
-      process.stdout.write(`transcribe follows ${from}\n`);
-      supervisor?.ready(() => ({ trouble: null, queued: 0, processing: 0 }));
-      await standby.run();
+      await follow(settings, { replace, servesLater: false });
     });
 }
 

@@ -420,12 +420,20 @@ const standby = group("A second machine that can take over; see docs/standby.md.
     },
   ),
   from: text(
-    "The server that `transcribe standby` follows: tls://HOST:PORT, which is its standby.listen, or the path of its data directory on this machine.",
+    "The server that a standby follows: tls://HOST:PORT, which is its standby.listen, or the path of its data directory on this machine.",
     {
       pattern: "^(tls://([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\]):\\d{1,5}|[./].*)?$",
       form: "an address such as tls://transcribe.example.org:8788, or the path of a directory that begins with / or .",
       flag: "--from",
     },
+  ),
+  follow: flag(
+    "Whether `transcribe serve` follows the server of standby.from in an empty data directory, until `transcribe promote`. From its next start on, it serves.",
+    { default: false, needsRestart: true },
+  ),
+  rejoin: flag(
+    "Whether `transcribe serve` follows the server of standby.from after that has taken over by the fence (standby.fence). What only this machine has is then discarded. With false, it exits with code 6.",
+    { default: false, needsRestart: true },
   ),
   ca: path("File with the certificate (PEM) of the authority that issued the certificates of server and standby.", {
     needsRestart: true,

@@ -5,7 +5,8 @@ import { valueOr } from "../text/index.ts";
 import {
   checkPath,
   defaultDataDirectory,
-  fleetFiles,
+  folderKind,
+  machineFiles,
   reach,
   requireInside,
   requireNoPackage,
@@ -17,6 +18,7 @@ import {
   unitPlaces,
 } from "./layout.ts";
 import { existingGroups, type Machine, textOf } from "./machine.ts";
+import { contentOf, type MachineFolder } from "./machine-folder.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
 import { accountOf, dataDirectoryStep, type InstalledProgram, partsStep, userStep } from "./shared-steps.ts";
 import type { Step } from "./steps.ts";
@@ -26,8 +28,8 @@ interface InstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
   readonly role: ServiceRole;
-  /** A worker's folder of `transcribe fleet init`; null: the settings file names the fleet. */
-  readonly fleetFolder: string | null;
+  /** The folder of a worker, or of a server that begins as a standby; null for any other server. */
+  readonly folder: MachineFolder | null;
   readonly program: InstalledProgram;
   readonly user: string;
   /** Data directory of the command line; null takes the settings file's, or else the default. */
@@ -35,11 +37,11 @@ interface InstallOptions {
 }
 
 /**
- * Returns the service's data directory and port from its settings file, or, if there is none, as a new file will set
- * them.
+ * Returns what the unit has of the settings file or, if there is none, as a new file will set it: data directory, port and
+ * the folder of the fence, if there is one.
  * @throws {SettingsError} @throws {ServiceError} when the file and the command line differ
  */
-export function serviceSettings(layout: ServiceLayout, wanted: string | null): { dataDirectory: string; port: number } {
+export function serviceSettings(layout: ServiceLayout, wanted: string | null) {
   const file = reach(layout, layout.configFile);
   const known = existsSync(file);
   const settings = loadSettings({ file: known ? file : undefined, environment: {}, flags: {} });
@@ -50,7 +52,9 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
     );
   }
   checkPath(dataDirectory, `storage.data_dir in ${layout.configFile}`);
-  return { dataDirectory, port: settings.server.port };
+  const fence = settings.standby.fence.startsWith("/") ? settings.standby.fence : null;
+  if (fence !== null) checkPath(fence, `standby.fence in ${layout.configFile}`);
+  return { dataDirectory, port: settings.server.port, fence };
 }
 
 /** Returns the steps that install the service, in order; each step can be repeated. */
@@ -59,16 +63,16 @@ export function installSteps(options: InstallOptions): Step[] {
   requireNoPackage(layout);
   requireOnly(layout, role);
   const { unit: unitPath, enabled } = unitPlaces(role);
-  const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
+  const { dataDirectory, port, fence } = serviceSettings(layout, options.dataDirectory);
   requireInside(layout, [
     ...[...Object.values(servicePaths), unitPath, enabled, layout.configFile, join(dataDirectory, "x")],
-    ...(role === "server" ? [] : fleetFiles(layout)),
+    ...machineFiles(layout, folderKind(role)),
   ]);
   const at = (path: string) => reach(layout, path);
   const service = { layout, machine, user, dataDirectory };
-  const fleet = role === "server" ? null : workerFleet(layout, options.fleetFolder);
+  const content = options.folder === null ? null : contentOf(layout, options.folder);
   const unit = unitFile({
-    ...{ role, user, dataDirectory, port, configFile: layout.configFile },
+    ...{ role, user, dataDirectory, port, fence, configFile: layout.configFile },
     paths: { ...servicePaths, unit: unitPath },
     deviceGroups: existingGroups(layout, gpuGroups),
   });
@@ -88,16 +92,16 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () => {
         // The file names the directories, so that commands on this machine and the service use the same ones.
         const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": servicePaths.runtimeDirectory };
-        placeText(at(layout.configFile), exampleFile({ ...directories, ...fleet?.settings }), {
+        placeText(at(layout.configFile), exampleFile({ ...directories, ...content?.settings }), {
           mode: 0o640,
           gid: accountOf(service).gid,
         });
       },
     },
-    ...(fleet?.files ?? []).map(([source, path]): Step => {
+    ...(content?.files ?? []).map(([source, path]): Step => {
       const mode = path.endsWith("key.pem") ? 0o640 : 0o644;
       return {
-        what: `${path}, for the fleet`,
+        what: `${path}, for the ${options.folder?.kind}`,
         restarts: true,
         needed: async () => !(await sameBytes(source, at(path))),
         apply: () => placeCopy(at(path), source, { mode, gid: accountOf(service).gid }),
@@ -130,50 +134,4 @@ function requireOnly(layout: ServiceLayout, role: ServiceRole): void {
   throw new ServiceError(
     `this machine has the service ${serviceNames[other]} already${reason}; remove it first: transcribe service uninstall`,
   );
-}
-
-/**
- * Returns the settings of a new worker, and its certificates with their new paths.
- * @throws {ServiceError} if neither the folder nor the settings file names a fleet
- */
-function workerFleet(layout: ServiceLayout, folder: string | null) {
-  const file = reach(layout, layout.configFile);
-  const fleetOf = (path: string) => loadSettings({ file: path, environment: {}, flags: {} }).fleet;
-  const known = existsSync(file) ? fleetOf(file) : null;
-  if (known !== null && known.broker === "") {
-    throw new ServiceError(
-      `${layout.configFile} names no fleet; add the section [fleet] of the worker's fleet.toml to it, with absolute paths`,
-    );
-  }
-  if (folder === null) {
-    if (known !== null) return { settings: {}, files: [] };
-    throw new ServiceError(
-      `there is no ${layout.configFile}; name this machine's folder of transcribe fleet init: --worker FOLDER`,
-    );
-  }
-  const snippet = join(folder, "fleet.toml");
-  if (!existsSync(snippet)) {
-    throw new ServiceError(`${snippet} does not exist; name this machine's folder of transcribe fleet init`);
-  }
-  const { broker, machine, pool, ...own } = fleetOf(snippet);
-  // A worker of a pool may have any name, which is in the settings file only.
-  const nameOf = (fleet: { readonly machine: string; readonly pool: string }) =>
-    fleet.pool === "" ? `machine ${fleet.machine}` : `pool ${fleet.pool}`;
-  if (known !== null && (known.broker !== broker || nameOf(known) !== nameOf({ machine, pool }))) {
-    throw new ServiceError(
-      `${layout.configFile} names the ${nameOf(known)} and the broker ${known.broker}, ${snippet} names the ${nameOf({ machine, pool })} and ${broker}; change the section [fleet] there`,
-    );
-  }
-  const [ca, certificate, key] = fleetFiles(layout);
-  return {
-    settings: {
-      ...{ "fleet.broker": broker, ...(pool === "" ? { "fleet.machine": machine } : { "fleet.pool": pool }) },
-      ...{ "fleet.ca": ca, "fleet.certificate": certificate, "fleet.key": key },
-    },
-    files: [
-      [own.ca, ca],
-      [own.certificate, certificate],
-      [own.key, key],
-    ] as const,
-  };
 }

@@ -64,9 +64,20 @@ export function installedRole(layout: Pick<ServiceLayout, "root">): ServiceRole 
   return existsSync(join(layout.root, unitPlaces("worker").unit)) ? "worker" : "server";
 }
 
-/** Paths of a worker's certificates: the fleet's authority, its own certificate and its key. */
-export function fleetFiles({ configFile }: ServiceLayout): readonly [ca: string, certificate: string, key: string] {
-  const at = (name: string) => join(dirname(configFile), "fleet", name);
+/** Commands whose subcommand `init` makes folders for machines. */
+export type FolderKind = "fleet" | "standby";
+
+/** Returns which folder the machine of a service may have. */
+export function folderKind(role: ServiceRole): FolderKind {
+  return role === "server" ? "standby" : "fleet";
+}
+
+/** Paths of a machine's certificates for its fleet or for its standby: the authority, its own certificate and its key. */
+export function machineFiles(
+  { configFile }: ServiceLayout,
+  kind: FolderKind,
+): readonly [ca: string, certificate: string, key: string] {
+  const at = (name: string) => join(dirname(configFile), kind, name);
   return [at("ca.pem"), at("certificate.pem"), at("key.pem")];
 }
 

@@ -2,7 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { findRunningServer, originOf, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
-import { DataPaths } from "../storage/index.ts";
+import { readStatus as readStandbyStatus } from "../replication/index.ts";
+import { DataPaths, isStandby, readStandbyMarker } from "../storage/index.ts";
 import type { ServiceRole } from "./layout.ts";
 import type { unitState } from "./manager.ts";
 
@@ -12,15 +13,19 @@ export interface ServiceStatus {
   /** Reason why it is not ready; null when it is. */
   readonly trouble: string | null;
   readonly unit: ReturnType<typeof unitState>;
-  /** Origin at which the server is queried; null for a worker, which listens nowhere. */
+  /** Origin at which the server is queried; null for a worker or standby. */
   readonly origin: string | null;
   readonly pid: number | null;
   readonly version: string | null;
+  /** The server that a standby follows; null for a server or worker. */
+  readonly follows: string | null;
   /** Number of queued and processing recordings; null when the server does not report it. */
   readonly queue: { readonly queued: number; readonly processing: number } | null;
 }
 
 const REQUEST_TIMEOUT_MILLISECONDS = 5000;
+/** Age of the status of a standby that runs; it is written each second. */
+const CURRENT_MILLISECONDS = 10_000;
 
 /**
  * Reads the status of the server of these settings from its unit, the server state file and the server's own responses.
@@ -32,7 +37,9 @@ export async function readStatus(
   role: ServiceRole,
 ): Promise<ServiceStatus> {
   if (role === "worker") return workerStatus(unit);
-  const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
+  const paths = new DataPaths(settings.storage.data_dir);
+  if (isStandby(paths)) return standbyStatus(paths, unit);
+  const running = await findRunningServer(paths);
   const origin = running?.origin ?? originOf(settings.server);
   const ask = async (path: string): Promise<Response | null> => {
     const trust = running === null ? {} : trustOf(running);
@@ -48,6 +55,7 @@ export async function readStatus(
     origin,
     pid: running?.pid ?? unit?.pid ?? null,
     version: running?.version ?? null,
+    follows: null,
     queue: readiness === null ? null : await queueOf(await ask("/metrics")),
   };
 }
@@ -61,7 +69,33 @@ function workerStatus(unit: ServiceStatus["unit"]): ServiceStatus {
       : unit.active === "active"
         ? reported
         : `the unit is ${unit.active} (${unit.sub})`;
-  return { ready: trouble === null, trouble, unit, origin: null, pid: unit?.pid ?? null, version: null, queue: null };
+  const ready = trouble === null;
+  return { ready, trouble, unit, origin: null, pid: unit?.pid ?? null, version: null, follows: null, queue: null };
+}
+
+/** Returns the status of a standby, as it writes it each second. It is ready while it follows. */
+function standbyStatus(paths: DataPaths, unit: ServiceStatus["unit"]): ServiceStatus {
+  const written = readStandbyStatus(paths);
+  const running = written !== null && Math.abs(Date.now() - written.writtenAt) < CURRENT_MILLISECONDS ? written : null;
+  const { phase = null, from = null, pid = unit?.pid ?? null, version = null } = running ?? {};
+  const trouble =
+    running === null
+      ? "the standby does not run"
+      : phase === "following"
+        ? null
+        : phase === "connecting"
+          ? `${from} cannot be reached`
+          : `the first copy of ${from} is not complete`;
+  return {
+    ready: trouble === null,
+    trouble,
+    unit,
+    origin: null,
+    pid,
+    version,
+    follows: from ?? readStandbyMarker(paths)?.from ?? "",
+    queue: null,
+  };
 }
 
 async function reasonNotReady(readiness: Response | null, origin: string): Promise<string | null> {

@@ -2,7 +2,8 @@ import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataPaths } from "../storage/index.ts";
 import {
-  fleetFiles,
+  folderKind,
+  machineFiles,
   reach,
   requireInside,
   requireNoPackage,
@@ -57,15 +58,16 @@ export function uninstallSteps({ layout, machine, role, purged }: UninstallOptio
   });
   const { user, dataDirectory } = purged;
   const settingsDirectory = dirname(layout.configFile);
+  const kind = folderKind(role);
+  const files = machineFiles(layout, kind);
   const data = at(dataDirectory);
   const { databasePath, work } = new DataPaths(data);
   const marker = role === "server" ? databasePath : work;
   return [
     ...always,
     removal(layout.configFile, layout.configFile),
-    ...(role === "server"
-      ? []
-      : [removal("the files for the fleet", ...fleetFiles(layout)), emptied(dirname(fleetFiles(layout)[0]))]),
+    removal(`the files for the ${kind}`, ...files),
+    emptied(dirname(files[0])),
     emptied(settingsDirectory),
     {
       what: `${dataDirectory}: ${role === "server" ? "recordings, transcripts, accounts and keys" : "models and work files"}`,

@@ -19,6 +19,8 @@ interface UnitOptions {
   readonly dataDirectory: string;
   /** Port to listen on; a port below 1024 needs a capability. A worker listens on none. */
   readonly port: number;
+  /** Folder of `standby.fence`, on storage of several machines; null if there is none. */
+  readonly fence: string | null;
   /** Paths of the program, of its unpacked parts and of the unit itself. */
   readonly paths: { readonly program: string; readonly runtimeDirectory: string; readonly unit: string };
   /** Groups that own GPU devices and exist on the machine. */
@@ -29,7 +31,8 @@ interface UnitOptions {
 export const gpuGroups: readonly string[] = ["video", "render"];
 
 /** Returns the service's unit (systemd.unit(5)), as restricted as its work allows. */
-export function unitFile({ role, user, configFile, dataDirectory, port, paths, deviceGroups }: UnitOptions): string {
+export function unitFile(options: UnitOptions): string {
+  const { role, user, configFile, dataDirectory, port, fence, paths, deviceGroups } = options;
   const capability = role === "server" && port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   const isDefaultDirectory = dataDirectory === defaultDataDirectory;
   const values: Readonly<Record<string, string>> = {
@@ -44,6 +47,9 @@ export function unitFile({ role, user, configFile, dataDirectory, port, paths, d
     dataDirectoryAccess: isDefaultDirectory
       ? "StateDirectory=transcribe\nStateDirectoryMode=0700"
       : `ReadWritePaths=${dataDirectory}`,
+    // The storage may be mounted later, or be away; the server waits for it.
+    fenceAccess: fence === null ? "" : `ReadWritePaths=-${fence}\n`,
+    fenceMount: fence === null ? "" : " remote-fs.target",
     privateUsers: capability === "" ? "yes" : "no",
   };
   return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
@@ -79,7 +85,7 @@ export function readUnit(text: string): { user: string; configFile: string } | n
 export function packageUnit(): string {
   return unitFile({
     ...{ role: "server", user: defaultUser, configFile: defaultConfigFile, dataDirectory: defaultDataDirectory },
-    ...{ port: 0, paths: packagePaths, deviceGroups: gpuGroups },
+    ...{ port: 0, fence: null, paths: packagePaths, deviceGroups: gpuGroups },
   });
 }
 

@@ -9,10 +9,10 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
 import { FleetModels } from "./fleet-models.ts";
+import { startWorkerHealth } from "./health.ts";
 import { requireCpuVariantOf, withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
 import type { ServerStatus } from "./transcribe-server.ts";
-import { startWorkerHealth } from "./worker-health.ts";
 
 /** A running worker of a fleet. */
 export interface FleetMachine {

@@ -2,6 +2,7 @@ export { createMetrics, type MeasuredParts, metricSources } from "./create-metri
 export { type DecodedFile, decodeFile, type LocalDecode } from "./decode-file.ts";
 export { fleetIdentity } from "./fleet-coordinator.ts";
 export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
+export { startStandbyHealth } from "./health.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
 export { leaseClock, openRegister } from "./open-lease.ts";
 export { openProgramParts } from "./program-parts.ts";

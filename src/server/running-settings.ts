@@ -123,6 +123,9 @@ export function settingFaults({
     ...faultOf("live.wyoming_networks", () => parseNetworks(live.wyoming_networks)),
     ...faultOf("server.origins", () => parseOrigins(server.origins)),
     ...syslogFaults(audit),
+    ...((standby.follow || standby.rejoin) && standby.from === ""
+      ? [fault(standby.follow ? "standby.follow" : "standby.rejoin", "set standby.from, too")]
+      : []),
     ...(standby.fence === "broker" && fleet.broker === "" ? [fault("standby.fence", "set fleet.broker, too")] : []),
     ...faultOf("metrics.token_file", () => readMetricsToken(metrics.token_file)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),

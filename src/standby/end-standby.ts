@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DataDirectory, DataDirectoryInUseError } from "../storage/index.ts";
 import { codeOf, ExpectedError, messageOf } from "../text/index.ts";
@@ -14,6 +14,12 @@ const KILL_MILLISECONDS = 4000;
 /** Time for which another command may hold the lock. */
 const OTHER_MILLISECONDS = 2000;
 const CHECK_MILLISECONDS = 50;
+/** Time for which a standby waits for the promotion that has ended it: a promotion takes at most 30 s. */
+const PROMOTION_MILLISECONDS = 40_000;
+
+/** Files of `state/` with the id of a process. */
+const STANDBY_PID = "standby.pid";
+const PROMOTION_PID = "promotion.pid";
 
 /**
  * Ends the process of a standby, if one runs, and locks its data directory. A process that does not end is killed: its
@@ -24,7 +30,7 @@ const CHECK_MILLISECONDS = 50;
 export async function endStandby(directory: DataDirectory): Promise<() => void> {
   const unlock = tryLock(directory);
   if (unlock !== null) return unlock;
-  const pid = standbyOf(directory);
+  const pid = runningProcess(directory, STANDBY_PID, ["standby", "serve"]);
   if (pid === null) {
     const locked = await untilLocked(directory, OTHER_MILLISECONDS);
     if (locked !== null) return locked;
@@ -34,6 +40,7 @@ export async function endStandby(directory: DataDirectory): Promise<() => void> 
     ["SIGTERM", STOP_MILLISECONDS],
     ["SIGKILL", KILL_MILLISECONDS],
   ] as const;
+  writeFileSync(join(directory.state, PROMOTION_PID), `${process.pid}\n`, { mode: 0o600 });
   for (const [signal, milliseconds] of signals) {
     end(pid, signal);
     const locked = await untilLocked(directory, milliseconds);
@@ -63,14 +70,28 @@ function tryLock(directory: DataDirectory): (() => void) | null {
   }
 }
 
-/** Returns the process id of a running standby; null if none can be found. */
-function standbyOf({ state }: DataDirectory): number | null {
+/**
+ * Waits until the promotion that has ended this standby is complete, if there is one. The first process of a container
+ * must not exit before: the container, and with it a promotion that runs there, ends with that process.
+ */
+export async function untilPromoted(directory: DataDirectory): Promise<void> {
+  const giveUpAt = performance.now() + PROMOTION_MILLISECONDS;
+  while (performance.now() < giveUpAt && runningProcess(directory, PROMOTION_PID, ["promote"]) !== null) {
+    await Bun.sleep(CHECK_MILLISECONDS);
+  }
+}
+
+/**
+ * Returns the id of a running process that a file names; null if there is none.
+ * @param words words of which its command line has one: the id may belong to another process since
+ */
+function runningProcess({ state }: DataDirectory, name: string, words: readonly string[]): number | null {
   try {
-    const pid = Number(readFileSync(join(state, "standby.pid"), "utf8"));
-    if (!Number.isSafeInteger(pid) || pid <= 1) return null;
-    // The id may belong to another process since.
-    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    return words.includes("standby") ? pid : null;
+    const pid = Number(readFileSync(join(state, name), "utf8"));
+    // The first process of a container has the id 1.
+    if (!Number.isSafeInteger(pid) || pid < 1) return null;
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return commandLine.some((word) => words.includes(word)) ? pid : null;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;

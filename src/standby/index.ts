@@ -1,5 +1,6 @@
 export { BROKER_ID, BrokerRegister } from "./broker-register.ts";
 export { holderOf } from "./directory-identity.ts";
+export { untilPromoted } from "./end-standby.ts";
 export { readServing, storeServing } from "./epoch.ts";
 export { FolderRegister } from "./folder-register.ts";
 export { type LeaseClock, ReplacedError, ServingLease, StillServesError } from "./lease.ts";

@@ -16,6 +16,7 @@ const statusShape = shape({
   pid: maybe(Type.Integer()),
   version: maybe(Type.String()),
   origin: Type.String(),
+  follows: Type.Null(),
   queue: maybe(Type.Object({ queued: Type.Integer(), processing: Type.Integer() })),
   unit: maybe(Type.Object({})),
 });

@@ -127,10 +127,13 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--data-dir": [...paths, "/home/anna", "/srv/../etc", "/srv/two words"],
       "--config": [...paths, "/tmp/a.toml"],
       "--worker": [""],
+      "--standby": [""],
       "--root": [""],
     },
     together: [
       ["--from-package", "--worker"],
+      ["--from-package", "--standby"],
+      ["--worker", "--standby"],
       ["--from-package", "--user", "anna"],
       ["--from-package", "--no-start"],
     ],

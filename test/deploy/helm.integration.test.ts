@@ -7,6 +7,7 @@ import { natsVersion } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
 import { programVersion } from "../../src/program/index.ts";
+import { alertRules, chartAlerts, kustomizeAlerts, prometheusRule } from "../../tools/development/docs/alert-rules.ts";
 import { chartRows, chartSchema } from "../../tools/development/docs/chart-values.ts";
 import { packChart } from "../../tools/release/container/chart.ts";
 import { configMapSchema, policySchema, workloadSchema } from "../support/kubernetes-schemas.ts";
@@ -37,7 +38,9 @@ const examples = [...readFileSync(join(root, "docs/kubernetes.md"), "utf8").matc
 /** The fleet of the Kustomize bases, with one of the two autoscalers. */
 const inBases = (autoscaling: object) => ({
   networkPolicy: { wholeNamespace: true },
-  metrics: { tokenSecret: "transcribe-metrics", serviceMonitor: { enabled: true } },
+  metrics: {
+    ...{ tokenSecret: "transcribe-metrics", serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } },
+  },
   fleet: { enabled: true },
   workers: [{ name: "worker1" }],
   pools: [{ name: "gpu", autoscaling, disruptionBudget: { maxUnavailable: "50%" } }],
@@ -89,7 +92,20 @@ const everything = {
   },
   live: { wyoming: { enabled: true, account: "home", networks: ["10.0.0.0/8"] } },
   webhooks: { allow: ["hooks.internal"] },
-  metrics: { tokenSecret: "token", serviceMonitor: { enabled: true, labels: { release: "prometheus" } } },
+  tls: { secret: "server-tls" },
+  standby: {
+    ...{ enabled: true, wait: true, rejoin: true, fenceClaim: "fence", nodeSelector: { zone: "b" } },
+    storage: { size: "1Ti", className: "slow" },
+  },
+  metrics: {
+    tokenSecret: "token",
+    serviceMonitor: {
+      enabled: true,
+      labels: { release: "prometheus" },
+      tlsConfig: { serverName: "speech.example.org" },
+    },
+    prometheusRule: { enabled: true, labels: { release: "prometheus" } },
+  },
   networkPolicy: {
     extraEgress: [{ to: [{ ipBlock: { cidr: "10.0.0.9/32" } }], ports: [{ protocol: "TCP", port: 9000 }] }],
   },
@@ -130,12 +146,19 @@ const releases: Release[] = [
 /** Labels and annotations that a chart adds to those of the bases. */
 const ADDED = /^(app\.kubernetes\.io\/(instance|version|managed-by)|helm\.sh\/chart|checksum\/settings)$/;
 
+/** Lists whose order has no meaning. */
+const UNORDERED = new Set(["env", "volumes", "volumeMounts"]);
+
+function sorted(list: unknown): unknown {
+  return Array.isArray(list) ? list.map((each) => JSON.stringify(withoutAdded(each))).sort() : list;
+}
+
 /** Returns an object without what a chart adds, and without what is empty. */
 function withoutAdded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutAdded);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([name]) => !ADDED.test(name));
-  const rest = entries.map(([name, each]) => [name, withoutAdded(each)] as const);
+  const rest = entries.map(([name, each]) => [name, UNORDERED.has(name) ? sorted(each) : withoutAdded(each)] as const);
   return Object.fromEntries(
     rest.filter(([name, each]) => name !== "annotations" || Object.keys(each as object).length > 0),
   );
@@ -169,6 +192,19 @@ describe.skipIf(installed === null)("the Helm chart", () => {
       new Manifests("fleet", ["monitoring", "fleet/pool", "fleet/pool-keda", "fleet/pool-budget"]),
       inBases({ type: "keda", min: 0 }),
     ],
+    [
+      "a server with TLS and a standby",
+      new Manifests("server", ["standby", "standby-fence", "tls"]),
+      {
+        ...{ networkPolicy: { wholeNamespace: true }, tls: { secret: "transcribe-tls" } },
+        standby: { enabled: true, fenceClaim: "transcribe-fence" },
+      },
+    ],
+    [
+      "a fleet with a standby",
+      new Manifests("fleet", ["standby", "fleet/standby", "monitoring"]),
+      { ...inBases({}), pools: [], standby: { enabled: true } },
+    ],
   ])("renders the objects of the Kustomize bases: %s", async (_, bases, values) => {
     const objects = await objectsOf(values);
     expect(byPlace(objects)).toEqual(byPlace(bases.objects));
@@ -176,7 +212,7 @@ describe.skipIf(installed === null)("the Helm chart", () => {
   });
 
   test("has no fault by Helm's own rules", async () => {
-    expect(examples.length).toBe(2);
+    expect(examples.length).toBe(3);
     expect(await helm().lint(releases)).toEqual([]);
   });
 
@@ -184,7 +220,8 @@ describe.skipIf(installed === null)("the Helm chart", () => {
     "renders what three versions of Kubernetes, KEDA and the Prometheus Operator know",
     async () => {
       const objects = (await helm().render(releases)).flatMap((release) => release.objects);
-      const isCustom = ({ kind }: KubernetesObject) => kind === "ScaledObject" || kind === "ServiceMonitor";
+      const isCustom = ({ kind }: KubernetesObject) =>
+        ["ScaledObject", "ServiceMonitor", "PrometheusRule"].includes(kind);
       const own = objects.filter((each) => !isCustom(each)).map((each) => JSON.stringify(each));
       // Equal objects of several releases are checked once.
       const faults = (await validate?.("kubernetes", [...new Set(own)])) ?? [];
@@ -272,8 +309,9 @@ describe.skipIf(installed === null)("the Helm chart", () => {
       for (const one of env) {
         if (one.name === "NVIDIA_DRIVER_CAPABILITIES" || one.name === "TRANSCRIBE_CONFIG") continue;
         expect(known).toContain(one.name);
-        if (!one.name.endsWith("_FILE") || !("value" in one)) continue;
-        expect(volumeMounts.some(({ mountPath }) => one.value.startsWith(`${mountPath}/`))).toBe(true);
+        if (!("value" in one) || !/^\/(?:etc|var)\/.*\w\/\w/.test(one.value) || one.name === "TRANSCRIBE_DATA_DIR")
+          continue;
+        expect(volumeMounts.some(({ mountPath }) => `${one.value}/`.startsWith(`${mountPath}/`))).toBe(true);
       }
     }
   });
@@ -316,6 +354,34 @@ describe.skipIf(installed === null)("the Helm chart", () => {
     expect(connects("one-transcribe-gpu", "two-transcribe", 8787)).toBe(false);
   });
 
+  test("changes nothing that Kubernetes forbids to change when a release gets a standby", async () => {
+    const fixed = (objects: readonly KubernetesObject[]) => {
+      const set = objects.find(({ kind, metadata }) => kind === "StatefulSet" && metadata.name === "transcribe");
+      const {
+        template: _,
+        replicas: __,
+        ...rest
+      } = (set as unknown as Extract<Workload, { kind: "StatefulSet" }>).spec;
+      return rest;
+    };
+    const pair = await objectsOf({ standby: { enabled: true, fenceClaim: "fence" } });
+    expect(fixed(pair)).toEqual(fixed(await objectsOf({})));
+    const claims = pair.filter(({ kind }) => kind === "StatefulSet").map(({ spec }) => JSON.stringify(spec));
+    expect(claims.every((spec) => spec.includes('"storage":"50Gi"'))).toBe(true);
+  });
+
+  test("has the alerts that Prometheus without an operator reads, in an object that the bases have as well", async () => {
+    const rules = Bun.YAML.parse(readFileSync(join(root, "deploy/prometheus-alerts.yml"), "utf8"));
+    const rendered = await objectsOf({ metrics: { prometheusRule: { enabled: true } } });
+    expect(rendered.find(({ kind }) => kind === "PrometheusRule")?.spec).toEqual(rules);
+    for (const [path, generate] of [
+      [chartAlerts, alertRules],
+      [kustomizeAlerts, prometheusRule],
+    ] as const) {
+      expect(readFileSync(join(root, path), "utf8")).toBe(generate());
+    }
+  });
+
   test("restarts the server when its settings change, and not otherwise", async () => {
     const digest = async (values: object) => {
       const workload = (await objectsOf(values)).find(({ kind }) => kind === "StatefulSet");
@@ -339,11 +405,23 @@ describe.skipIf(installed === null)("the Helm chart", () => {
       [{ settings: { server: { hosts: ["a"] } } }, "hosts"],
       [{ settings: { compat: { asr: "yes" } } }, "asr"],
       [{ settings: { oidc: { scopes: ["openid,email"] } } }, "scopes"],
+      [{ settings: { log: { level: "loud" } } }, "level"],
+      [{ settings: { fleet: { max_workers: 0 } } }, "max_workers"],
+      [{ hosts: ["https://speech.example.org"] }, "hosts"],
+      [{ trustedProxies: ["ingress-nginx"] }, "trustedProxies"],
       [{ oidc: { rules: ["member a, b: group c"] } }, "rules"],
       [{ storage: { size: "much" } }, "size"],
       [{ metrics: { tokenSecret: "Not A Name" } }, "tokenSecret"],
       [{ ingress: { enabled: true } }, "ingress.host"],
       [{ metrics: { serviceMonitor: { enabled: true } } }, "metrics.tokenSecret"],
+      [{ standby: { enabled: true } }, "standby.fenceClaim, or the broker of fleet.enabled"],
+      [{ standby: { storage: { size: "much" } } }, "size"],
+      [{ standby: { wait: true } }, "need standby.enabled"],
+      [{ metrics: { serviceMonitor: { tlsConfig: { insecureSkipVerify: true } } } }, "needs tls.secret"],
+      [{ oidc: { clientId: "a" } }, "need oidc.issuer"],
+      [{ objectStore: { endpoint: "https://minio.example.org" } }, "need objectStore.audio"],
+      [{ settings: { standby: { fence: "broker" } } }, "fence"],
+      [{ fleet: { enabled: true }, workers: [{ name: "standby" }] }, "used twice"],
       [{ oidc: { issuer: "https://login.example.org", clientId: "a" } }, "console.enabled"],
       [{ objectStore: { audio: "s3://a-bucket" } }, "credentialsSecret"],
       [{ live: { wyoming: { enabled: true } } }, "live.wyoming.account"],
@@ -369,6 +447,13 @@ describe.skipIf(installed === null)("the Helm chart", () => {
     expect(release?.notes).toContain("exec speech-transcribe-0 -- transcribe accounts create acme");
     expect(release?.notes).toContain("speech-transcribe-broker");
     expect(release?.notes).not.toContain("<no value>");
+    const [pair] = await helm().render([
+      { name: "speech", values: { standby: { enabled: true, fenceClaim: "fence" } } },
+    ]);
+    expect(pair?.notes).toContain(
+      "standby init --directory ./standby --machine speech-transcribe-0 speech-transcribe-standby-0",
+    );
+    expect(pair?.notes).toContain("exec speech-transcribe-standby-0 -- transcribe promote");
   });
 
   test("is the same from its file, which has the same bytes each time", async () => {

@@ -8,6 +8,7 @@ import { loadSettings, settingEntries } from "../../src/config/index.ts";
 import { FleetDirectory, machineName } from "../../src/fleet/index.ts";
 import { openApiDocument } from "../../src/http/api/openapi/index.ts";
 import { programVersion } from "../../src/program/index.ts";
+import { writeCertificateFolders } from "../../src/replication/index.ts";
 import { describedMetrics } from "../../tools/development/docs/pages.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
 import {
@@ -22,7 +23,13 @@ import { isAllowed, type Place } from "./network-rules.ts";
 
 const server = new Manifests("server");
 const fleet = new Manifests("fleet");
-const monitored = new Manifests("fleet", ["monitoring"]);
+const monitored = new Manifests("fleet", ["standby", "fleet/standby", "monitoring"]);
+/** A server without a fleet, with its standby. */
+const pair = new Manifests("server", ["standby", "standby-fence", "tls"]);
+const [standby] = new Manifests("fleet", ["standby", "fleet/standby"]).workloads.filter(
+  ({ metadata }) => metadata.name === "transcribe-standby",
+);
+if (standby === undefined) throw new Error("there is no standby");
 const pool = new Manifests("fleet/pool");
 const autoscalers = ["fleet/pool-hpa", "fleet/pool-keda"].flatMap((folder) => new Manifests(folder).autoscalers);
 const { config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
@@ -37,7 +44,7 @@ const containerOf = (workload: Workload): Container => {
   if (container === undefined) throw new Error(`${workload.metadata.name} has no container`);
   return container;
 };
-const all = [...fleet.workloads, ...pool.workloads];
+const all = [...fleet.workloads, ...pool.workloads, standby];
 const byName = (name: string) => fleet.workloads.filter(({ metadata }) => metadata.name === name);
 const isOurs = (workload: Workload) => containerOf(workload).image.startsWith("transcribe:");
 const workloads = all.map((workload) => [workload.metadata.name, workload] as const);
@@ -46,24 +53,28 @@ test("every manifest belongs to a kustomization, has only known fields, and no p
   // Reading them has compared each object with the strict schemas.
   expect(server.workloads.map(({ metadata }) => metadata.name)).toEqual(["transcribe"]);
   expect(workloads.map(([name]) => name)).toEqual([
-    ...["transcribe", "transcribe-broker", "transcribe-worker1", "transcribe-gpu"],
+    ...["transcribe", "transcribe-broker", "transcribe-worker1", "transcribe-gpu", "transcribe-standby"],
   ]);
   const folders = [
-    ...["server", "fleet", "monitoring"],
-    ...["fleet/pool", "fleet/pool-hpa", "fleet/pool-keda", "fleet/pool-budget"],
+    ...["server", "fleet", "monitoring", "standby", "standby-fence", "tls"],
+    ...["fleet/pool", "fleet/pool-hpa", "fleet/pool-keda", "fleet/pool-budget", "fleet/standby"],
   ];
   const listed = folders.map((folder) => readdirSync(join(manifestFolder, folder)).sort());
   expect(listed).toEqual([
     ["kustomization.yaml", "namespace.yaml", "network-policies.yaml", "server.yaml"],
     [
       ...["broker.yaml", "coordinator.yaml", "kustomization.yaml", "network-policies.yaml"],
-      ...["pool", "pool-budget", "pool-hpa", "pool-keda", "worker.yaml"],
+      ...["pool", "pool-budget", "pool-hpa", "pool-keda", "standby", "worker.yaml"],
     ],
-    ["kustomization.yaml", "network-policy.yaml", "service-monitor.yaml", "token.yaml"],
+    ["kustomization.yaml", "network-policy.yaml", "prometheus-rule.yaml", "service-monitor.yaml", "token.yaml"],
+    ["kustomization.yaml", "network-policy.yaml", "server.yaml", "standby.yaml"],
+    ["fence.yaml", "kustomization.yaml"],
+    ["kustomization.yaml", "tls.yaml"],
     ["kustomization.yaml", "workers.yaml"],
     ["autoscaler.yaml", "external-metric.yaml", "kustomization.yaml"],
     ["autoscaler.yaml", "kustomization.yaml"],
     ["budget.yaml", "kustomization.yaml"],
+    ["broker.yaml", "coordinator.yaml", "fence.yaml", "kustomization.yaml"],
   ]);
   expect(server.namespaces[0]?.metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");
 });
@@ -123,7 +134,54 @@ test("each Service leads to a port of the pods that it selects, under the name t
   expect(exposed).toBe(`${containerOf(server.workloads[0] as Workload).ports?.[0]?.containerPort}/tcp`);
 });
 
-describe.each(workloads.filter(([, workload]) => isOurs(workload)))("the program in %s", (name, workload) => {
+test("the Service of the API leads to the server and its standby, and each has a name for the other", () => {
+  const selected = pair.services.map(({ metadata, spec }) => [
+    metadata.name,
+    pair.workloads
+      .filter(({ spec: { template } }) =>
+        Object.entries(spec.selector).every(([name, value]) => template.metadata.labels[name] === value),
+      )
+      .map(({ metadata: { name } }) => name),
+    spec.publishNotReadyAddresses ?? false,
+  ]);
+  expect(selected).toEqual([
+    ["transcribe", ["transcribe", "transcribe-standby"], false],
+    ["transcribe-0", ["transcribe"], true],
+    ["transcribe-standby-0", ["transcribe-standby"], true],
+  ]);
+});
+
+test("a server and its standby have the settings by which they follow each other, and a fence", async () => {
+  using directory = temporaryDirectory();
+  const hosts = ["transcribe-0", "transcribe-standby-0"];
+  const path = await writeCertificateFolders(join(directory.path, "standby"), { machines: hosts, renew: [] }, 0);
+  for (const [index, workload] of pair.workloads.entries()) {
+    const environment = environmentOf(containerOf(workload), pair, image);
+    const settings = loadSettings({
+      file: undefined,
+      environment: Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith("TRANSCRIBE_"))),
+      flags: {},
+    });
+    expect(settings.standby).toMatchObject({
+      ...{ listen: "0.0.0.0:8788", from: `tls://${hosts[1 - index]}:8788`, follow: index === 1, rejoin: false },
+      fence: "/var/lib/transcribe-fence",
+    });
+    const { ca, certificate, key } = settings.standby;
+    const { volumeMounts } = containerOf(workload);
+    const mounted = readdirSync(join(path, hosts[index] ?? "")).map(
+      (name) => `/etc/transcribe-secrets/standby/${name}`,
+    );
+    expect(mounted).toEqual(expect.arrayContaining([ca, certificate, key]));
+    expect(volumeMounts).toContainEqual({ name: "fence", mountPath: settings.standby.fence });
+    const secrets = podOf(workload).volumes.flatMap(({ secret }) => (secret === undefined ? [] : [secret.secretName]));
+    expect(secrets).toEqual([`${hosts[index]}-standby`, "transcribe-tls"]);
+    expect(settings.server.tls_certificate).toBe("/etc/transcribe-secrets/tls/tls.crt");
+    const probes = [containerOf(workload).startupProbe, containerOf(workload).livenessProbe];
+    expect(probes.map((probe) => probe?.httpGet?.scheme)).toEqual(["HTTPS", "HTTPS"]);
+  }
+});
+
+describe.each(workloads.filter(([, workload]) => isOurs(workload)))("the program in %s", (_, workload) => {
   const container = containerOf(workload);
   const environment = environmentOf(container, fleet, image);
 
@@ -138,7 +196,8 @@ describe.each(workloads.filter(([, workload]) => isOurs(workload)))("the program
     expect(settings.storage.data_dir).toStartWith(`${dataVolume}/`);
     expect(container.volumeMounts).toContainEqual({ name: "data", mountPath: dataVolume });
     expect(settings.server.host).toBe("0.0.0.0");
-    if (name === "transcribe") expect(settings.server.hosts).toContain("transcribe.transcribe.svc.cluster.local");
+    if (container.args[0] === "serve")
+      expect(settings.server.hosts).toContain("transcribe.transcribe.svc.cluster.local");
   });
 
   test("has time to stop", () => {
@@ -154,7 +213,7 @@ test("the secrets of a fleet are the folders that transcribe fleet init writes",
   const created = { broker: ["transcribe-broker"], port: 4222, workers: ["worker1"], pools: ["gpu"] };
   await FleetDirectory.create(path, created, Date.now());
   const machines: Record<string, string> = { transcribe: "coordinator", "transcribe-broker": "broker" };
-  for (const [name, workload] of workloads) {
+  for (const [name, workload] of workloads.filter(([each]) => each !== "transcribe-standby")) {
     const machine = machines[name] ?? name.replace("transcribe-", "");
     const files = readdirSync(join(path, machine));
     const secrets = podOf(workload).volumes.flatMap(({ secret }) => (secret === undefined ? [] : [secret.secretName]));
@@ -236,12 +295,13 @@ test("a budget concerns the pool alone, so that no drain waits for a pod that ha
 });
 
 test("the network policies allow what a fleet needs, and nothing else", () => {
-  const pod = (component: string) => ({
+  const pod = (component: string, labels: Record<string, string> = {}) => ({
     name: component,
-    pod: { "app.kubernetes.io/name": "transcribe", "app.kubernetes.io/component": component },
+    pod: { "app.kubernetes.io/name": "transcribe", "app.kubernetes.io/component": component, ...labels },
   });
   const places: Place[] = [
-    ...["server", "broker", "worker", "other"].map(pod),
+    ...["server", "standby"].map((component) => pod(component, { "transcribe-api": "true" })),
+    ...["broker", "worker", "other"].map((component) => pod(component)),
     { name: "a pod of ours without a task", pod: {} },
     { name: "a client", namespace: { "transcribe-access": "true" } },
     { name: "another pod", namespace: { "kubernetes.io/metadata.name": "default" } },
@@ -270,13 +330,18 @@ test("the network policies allow what a fleet needs, and nothing else", () => {
   );
   expect(found.sort()).toEqual(
     [
-      "Prometheus → server: TCP 8787",
-      "a client → server: TCP 8787",
-      "server → a public address: TCP 443",
-      "server → a public address: TCP 80",
-      "server → broker: TCP 4222",
-      "server → the name server: TCP 53",
-      "server → the name server: UDP 53",
+      // Either of both may serve.
+      ...["server", "standby"].flatMap((name) => [
+        `Prometheus → ${name}: TCP 8787`,
+        `a client → ${name}: TCP 8787`,
+        `${name} → a public address: TCP 443`,
+        `${name} → a public address: TCP 80`,
+        `${name} → broker: TCP 4222`,
+        `${name} → the name server: TCP 53`,
+        `${name} → the name server: UDP 53`,
+      ]),
+      "server → standby: TCP 8788",
+      "standby → server: TCP 8788",
       "worker → broker: TCP 4222",
       "worker → the name server: TCP 53",
       "worker → the name server: UDP 53",

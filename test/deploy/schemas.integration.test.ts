@@ -15,16 +15,22 @@ const validate: Validate = (format, documents) => {
 };
 const read = (path: string) => readFileSync(join(manifestFolder, path), "utf8");
 /** The files that are complete without Kustomize. */
-const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa", "fleet/pool-budget"].flatMap((folder) =>
+const files = ["server", "fleet", "fleet/pool", "fleet/pool-hpa", "fleet/pool-budget", "standby"].flatMap((folder) =>
   readdirSync(join(manifestFolder, folder))
     .filter((name) => name.endsWith(".yaml"))
-    .filter((name) => !["kustomization.yaml", "coordinator.yaml", "external-metric.yaml"].includes(name))
-    .map((name) => `${folder}/${name}`),
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => !/(?:kustomization|coordinator|external-metric)\.yaml$|^standby\/server/.test(path)),
 );
 /** The objects whose schemas no version of Kubernetes has. */
-const custom = [...new Manifests("fleet/pool-keda").autoscalers, ...new Manifests("fleet", ["monitoring"]).monitors];
+const { monitors, rules } = new Manifests("fleet", ["monitoring"]);
+const custom = [...new Manifests("fleet/pool-keda").autoscalers, ...monitors, ...rules];
 const broken = custom.map((each) =>
-  JSON.parse(JSON.stringify(each).replace('"triggers"', '"trigger"').replace('"endpoints"', '"endpoint"')),
+  JSON.parse(
+    JSON.stringify(each)
+      .replace('"triggers"', '"trigger"')
+      .replace('"endpoints"', '"endpoint"')
+      .replace('"expr"', '"expression"'),
+  ),
 );
 const customFaults = await faultsOfCustomResources([...custom, ...broken]);
 const compose = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
@@ -32,7 +38,9 @@ const compose = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
 describe.skipIf(validators === null)("independent validators", () => {
   test("find no fault in the manifests, by the strict schemas of three versions of Kubernetes", async () => {
     // Kustomize patches the workloads of a fleet.
-    const patched = new Manifests("fleet", ["monitoring"]).workloads.map((each) => JSON.stringify(each));
+    const fleet = new Manifests("fleet", ["standby", "fleet/standby", "monitoring", "tls"]);
+    const server = new Manifests("server", ["standby", "standby-fence"]);
+    const patched = [...fleet.workloads, ...server.workloads].map((each) => JSON.stringify(each));
     expect(files.length).toBeGreaterThan(5);
     const faults = await validate("kubernetes", [...files.map(read), ...patched]);
     expect(faults.flatMap((each, index) => each.map((fault) => `${files[index]}: ${fault}`))).toEqual([]);
@@ -60,10 +68,10 @@ describe.skipIf(validators === null)("independent validators", () => {
 test.skipIf(customFaults === null)(
   "the schemas of KEDA and of the Prometheus Operator find no fault in the manifests, but a misspelt word",
   () => {
-    expect(custom.map(({ kind }) => kind)).toEqual(["ScaledObject", "ServiceMonitor"]);
+    expect(custom.map(({ kind }) => kind)).toEqual(["ScaledObject", "ServiceMonitor", "PrometheusRule"]);
     expect(customFaults).toEqual([
-      ...[null, null],
-      ...[expect.stringContaining("triggers"), expect.stringContaining("endpoints")],
+      ...[null, null, null],
+      ...["triggers", "endpoints", "expr"].map((word) => expect.stringContaining(word)),
     ]);
   },
 );

@@ -20,8 +20,8 @@ import { installSteps } from "../../src/install/install.ts";
 import {
   checkPath,
   defaultConfigFile,
-  fleetFiles,
   installedRole,
+  machineFiles,
   ServiceError,
   servicePaths,
   unitPlaces,
@@ -31,7 +31,8 @@ import { unitState } from "../../src/install/manager.ts";
 import { readStatus } from "../../src/install/status.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
-import { DataPaths } from "../../src/storage/index.ts";
+import { writeCertificateFolders, writeStatus } from "../../src/replication/index.ts";
+import { DataPaths, writeStandbyMarker } from "../../src/storage/index.ts";
 
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: installing the service, because only root can change the owner of files");
@@ -69,7 +70,7 @@ async function install(
 ): Promise<StepReport[]> {
   const { user = "transcribe", dataDirectory = null, dryRun = false } = options;
   const steps = installSteps({
-    ...{ layout, machine, user, dataDirectory, role: "server", fleetFolder: null },
+    ...{ layout, machine, user, dataDirectory, role: "server", folder: null },
     program: { path: program, unpack },
   });
   return runSteps(steps, dryRun, () => {});
@@ -151,7 +152,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     expect(readFileSync(at(servicePaths.previousProgram), "utf8")).toBe("the first program");
     const steps = installSteps({
       role: "server",
-      fleetFolder: null,
+      folder: null,
       ...{ layout, machine, user: "transcribe", dataDirectory: null },
       program: { path: at(servicePaths.previousProgram), unpack },
     });
@@ -244,10 +245,11 @@ describe.skipIf(!isRoot)("an installation", () => {
 
 describe.skipIf(!isRoot)("a worker of a fleet", () => {
   const folder = join(directory.path, "w1");
-  const [ca, certificate, key] = fleetFiles(layout);
+  const [ca, certificate, key] = machineFiles(layout, "fleet");
   const workerSteps = (fleetFolder: string | null) =>
     installSteps({
-      ...{ layout, machine, user: "transcribe", dataDirectory: null, role: "worker", fleetFolder },
+      ...{ layout, machine, user: "transcribe", dataDirectory: null, role: "worker" },
+      folder: { kind: "fleet", path: fleetFolder },
       program: { path: program, unpack },
     });
   const installWorker = (fleetFolder: string | null) => runSteps(workerSteps(fleetFolder), false, () => {});
@@ -327,6 +329,99 @@ describe.skipIf(!isRoot)("a worker of a fleet", () => {
     await uninstallWorker({ user: "transcribe", dataDirectory: usualData });
     expect([existsSync(at("/etc/transcribe")), existsSync(at(usualData))]).toEqual([false, false]);
   });
+});
+
+describe.skipIf(!isRoot)("a server that follows another one", () => {
+  const folder = join(directory.path, "standby", "b.example.org");
+  const from = "tls://a.example.org:8788";
+  const [ca, certificate, key] = machineFiles(layout, "standby");
+  const standbySteps = (path: string | null) =>
+    installSteps({
+      ...{ layout, machine, user: "transcribe", dataDirectory: null, role: "server" },
+      folder: { kind: "standby", path },
+      program: { path: program, unpack },
+    });
+  const installStandby = (path: string | null) => runSteps(standbySteps(path), false, () => {});
+  const settings = () => loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} }).standby;
+  beforeAll(async () => {
+    const machines = ["a.example.org", "b.example.org"];
+    await writeCertificateFolders(join(directory.path, "standby"), { machines, renew: [] }, Date.now());
+  });
+
+  test("gets the unit of a server, its certificates, and settings by which it follows", async () => {
+    expect(new Set(outcomes(await installStandby(folder)))).toEqual(new Set(["done"]));
+    expect(installedRole(layout)).toBe("server");
+    expect(settings()).toMatchObject({ ...{ listen: "0.0.0.0:8788", from, follow: true }, ca, certificate, key });
+    expect([ca, certificate, key].map((path) => [modeOf(path), lstatSync(at(path)).gid])).toEqual([
+      ["644", 1235],
+      ["644", 1235],
+      ["640", 1235],
+    ]);
+    const unit = readFileSync(at(unitPlaces("server").unit), "utf8");
+    expect(unit).toContain(`serve --config ${defaultConfigFile}`);
+    // After a takeover and for an upgrade, the same commands apply as for any server.
+    for (const again of [await installStandby(null), await install()]) {
+      expect(again.some(({ restarts }) => restarts)).toBe(false);
+    }
+    expect(readFileSync(at(unitPlaces("server").unit), "utf8")).toBe(unit);
+  });
+
+  test("restarts with a renewed certificate, and keeps the settings of its operator", async () => {
+    await installStandby(folder);
+    const mine = readFileSync(at(defaultConfigFile), "utf8").replace("#fence = ", 'fence = "/mnt/fence" #');
+    writeSettings(mine);
+    appendFileSync(join(folder, "certificate.pem"), "\n");
+    const restarting = (await installStandby(folder)).filter(({ restarts }) => restarts);
+    expect(restarting.map(({ what }) => what)).toEqual([
+      `${certificate}, for the standby`,
+      `${unitPlaces("server").unit}, the unit`,
+    ]);
+    expect(readFileSync(at(defaultConfigFile), "utf8")).toBe(mine);
+    expect(readFileSync(at(unitPlaces("server").unit), "utf8")).toContain("ReadWritePaths=-/mnt/fence\n");
+  });
+
+  test("is not installed without a server to follow", async () => {
+    expect(() => standbySteps(null)).toThrow("--standby FOLDER");
+    expect(() => standbySteps(join(directory.path, "nowhere"))).toThrow("does not exist");
+    const storage = `[storage]\ndata_dir = "${usualData}"\n`;
+    for (const other of ["", 'from = "/srv/data"\nfollow = true', `from = "${from}"`]) {
+      writeSettings(`${storage}[standby]\n${other}\n`);
+      expect(() => standbySteps(folder)).toThrow("complete its section [standby]");
+    }
+    writeSettings(`${storage}[standby]\nfrom = "tls://c.example.org:8788"\nfollow = true\n`);
+    expect(() => standbySteps(folder)).toThrow(`names the server ${from}`);
+    const alone = join(directory.path, "alone", "b.example.org");
+    const machines = ["b.example.org"];
+    await writeCertificateFolders(join(directory.path, "alone"), { machines, renew: [] }, Date.now());
+    rmSync(at(defaultConfigFile));
+    expect(() => standbySteps(alone)).toThrow("names no other machine");
+  });
+
+  test("is removed with its key by --purge", async () => {
+    await installStandby(folder);
+    writeFileSync(at(`${usualData}/standby.json`), "");
+    writeFileSync(at(`${usualData}/transcribe.db`), "");
+    await uninstall({ user: "transcribe", dataDirectory: usualData });
+    expect([existsSync(at("/etc/transcribe")), existsSync(at(usualData))]).toEqual([false, false]);
+  });
+});
+
+const standbyStatuses = [
+  ["following", 0, true, null],
+  ["connecting", 0, false, "tls://a.example.org:8788 cannot be reached"],
+  ["snapshot", 0, false, "the first copy of tls://a.example.org:8788 is not complete"],
+  ["following", 60_000, false, "the standby does not run"],
+] as const;
+test.each(standbyStatuses)("the status of a standby that wrote %p %d ms ago", async (phase, age, ready, trouble) => {
+  const from = "tls://a.example.org:8788";
+  using data = temporaryDirectory();
+  const paths = new DataPaths(data.path);
+  mkdirSync(paths.state);
+  writeStandbyMarker(paths, { from, since: 0, appliedAt: null, complete: true });
+  const written = { role: "standby", pid: 7, version: "1.0.0", from, phase, isComplete: true } as const;
+  writeStatus(paths, { ...written, lastContactAt: null, behindBytes: 0, delaySeconds: 0 }, Date.now() - age);
+  const settings = loadSettings({ file: undefined, environment: { TRANSCRIBE_DATA_DIR: data.path }, flags: {} });
+  expect(await readStatus(settings, null, "server")).toMatchObject({ ready, trouble, origin: null, follows: from });
 });
 
 test.each([

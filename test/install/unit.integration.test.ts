@@ -12,6 +12,7 @@ const usual = {
   configFile: "/etc/transcribe/transcribe.toml",
   dataDirectory: "/var/lib/transcribe",
   port: 8787,
+  fence: null as string | null,
   paths: { ...servicePaths, unit: unitPlaces("server").unit },
   deviceGroups: ["video", "render"],
 };
@@ -29,12 +30,21 @@ const cases: [string, Partial<typeof usual>, readonly string[], readonly string[
       "RestrictNamespaces=user net",
       "SystemCallFilter=capset landlock_create_ruleset landlock_add_rule landlock_restrict_self",
       "TasksMax=4096",
+      // A standby that takes over ends in order; a server that was replaced must not start again.
+      "Restart=always",
+      "RestartPreventExitStatus=2 6",
       "NoExecPaths=/var/lib/transcribe /tmp /var/tmp /dev/shm",
     ],
     ["ReadWritePaths", "CAP_"],
   ],
   ["a low port", { port: 443 }, ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "PrivateUsers=no"], ["PrivateUsers=yes"]],
   ["any free port", { port: 0 }, ["AmbientCapabilities="], ["CAP_"]],
+  [
+    "a fence on shared storage",
+    { fence: "/mnt/fence" },
+    ["ReadWritePaths=-/mnt/fence", "After=network-online.target nvidia-persistenced.service remote-fs.target"],
+    [],
+  ],
   ["data elsewhere", { dataDirectory: "/srv/t" }, ["ReadWritePaths=/srv/t"], ["StateDirectory", "/var/lib"]],
   [
     "a worker",
@@ -89,7 +99,7 @@ describe.skipIf(!canAnalyze)("systemd's analysis of the unit", () => {
   const exposures: [string, Partial<typeof usual>, number][] = [
     ["the usual one", {}, 20],
     ["a low port", { port: 443 }, 24],
-    ["data elsewhere", { dataDirectory: "/srv/t" }, 20],
+    ["data and a fence elsewhere", { dataDirectory: "/srv/t", fence: "/mnt/fence" }, 20],
     ["a worker", { role: "worker" }, 20],
   ];
   for (const [name, change, threshold] of exposures) {

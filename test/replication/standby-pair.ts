@@ -31,6 +31,8 @@ export class StandbyPair implements AsyncDisposable {
   standbyDirectory = join(this.path, "standby");
   readonly #port = freePort();
   readonly standbyPort = freePort();
+  /** Port of the other machine's server, see `serveOrFollow`. */
+  readonly otherPort = freePort();
   readonly #started: RunningProgram[] = [];
   /** File with the number of the write at which an armed server ends itself, see `arm`. */
   readonly #stepPath = join(this.path, "step");
@@ -86,6 +88,19 @@ export class StandbyPair implements AsyncDisposable {
   ): RunningProgram {
     const command = programCommand("standby", "--from", from, "--data-dir", this.standbyDirectory, ...options);
     return this.#start(command, settings);
+  }
+
+  /** Starts the other machine's server, which follows until a takeover (standby.follow). It has a port of its own. */
+  serveOrFollow(settings: Readonly<Record<string, string>> = {}, port = this.otherPort): RunningProgram {
+    const directory = this.standbyDirectory;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    reuseSelfTests(directory);
+    return this.#start(programCommand("serve", "--port", `${port}`, "--data-dir", directory), {
+      ...this.settings("standby"),
+      TRANSCRIBE_STANDBY_FROM: `tls://${HOST}:${this.standbyPort}`,
+      TRANSCRIBE_STANDBY_FOLLOW: "true",
+      ...settings,
+    });
   }
 
   /** Exchanges the roles of both directories, after a takeover. */

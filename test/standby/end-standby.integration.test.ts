@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { environmentWith, killedWithParent, lines } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { endStandby } from "../../src/standby/end-standby.ts";
+import { endStandby, untilPromoted } from "../../src/standby/end-standby.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 
 setDefaultTimeout(60_000);
@@ -25,6 +26,23 @@ describe("a promotion", () => {
     expect(() => directory.lock()).toThrow("another transcribe server uses");
     unlock();
     directory.lock()();
+  });
+
+  test.concurrent("is waited for by the standby that it has ended, as long as its process runs", async () => {
+    using folder = temporaryDirectory();
+    const directory = new DataDirectory(folder.path);
+    await untilPromoted(directory);
+    const child = await hold(directory, "promote");
+    writeFileSync(join(directory.state, "promotion.pid"), `${child.pid}\n`);
+    let isOver = false;
+    const waiting = untilPromoted(directory).then(() => {
+      isOver = true;
+    });
+    await Bun.sleep(200);
+    expect(isOver).toBe(false);
+    child.kill("SIGKILL");
+    await waiting;
+    await child.exited;
   });
 
   test.concurrent("ends no other process, although it has the id of a standby that has ended", async () => {

@@ -17,7 +17,7 @@ const claim = exact({ accessModes: Type.Array(Type.Literal("ReadWriteOnce")), re
 const seconds = Type.Integer({ minimum: 1 });
 
 const probe = exact({
-  httpGet: optional(exact({ path: text, port: text })),
+  httpGet: optional(exact({ path: text, port: text, scheme: optional(Type.Literal("HTTPS")) })),
   tcpSocket: optional(exact({ port: text })),
   ...{ periodSeconds: seconds, timeoutSeconds: optional(seconds), failureThreshold: optional(seconds) },
 });
@@ -51,10 +51,26 @@ const volume = exact({
   name: text,
   emptyDir: optional(exact({ sizeLimit: text, medium: optional(Type.Literal("Memory")) })),
   secret: optional(exact({ secretName: text, defaultMode: Type.Literal(0o440) })),
+  persistentVolumeClaim: optional(exact({ claimName: text })),
   ephemeral: optional(exact({ volumeClaimTemplate: exact({ spec: claim }) })),
 });
 
+const nodes = exact({
+  topologyKey: Type.Literal("kubernetes.io/hostname"),
+  labelSelector: exact({ matchLabels: labels }),
+});
+/** Only what keeps pods from each other's nodes. */
+const affinity = exact({
+  podAntiAffinity: exact({
+    requiredDuringSchedulingIgnoredDuringExecution: optional(Type.Array(nodes)),
+    preferredDuringSchedulingIgnoredDuringExecution: optional(
+      Type.Array(exact({ weight: Type.Literal(100), podAffinityTerm: nodes })),
+    ),
+  }),
+});
+
 const pod = exact({
+  affinity: optional(affinity),
   ...{ automountServiceAccountToken: Type.Literal(false), enableServiceLinks: Type.Literal(false) },
   terminationGracePeriodSeconds: optional(seconds),
   securityContext: exact({
@@ -73,6 +89,7 @@ export const workloadSchema = Type.Union([
   exact({
     ...{ apiVersion: place, kind: Type.Literal("StatefulSet"), metadata },
     spec: exact({
+      podManagementPolicy: optional(Type.Literal("Parallel")),
       ...{ serviceName: text, replicas: Type.Literal(1), selector: matching, template },
       volumeClaimTemplates: Type.Array(exact({ metadata, spec: claim })),
     }),
@@ -100,6 +117,7 @@ export const workloadSchema = Type.Union([
 export const serviceSchema = exact({
   ...{ apiVersion: Type.Literal("v1"), kind: Type.Literal("Service"), metadata },
   spec: exact({
+    publishNotReadyAddresses: optional(Type.Literal(true)),
     selector: labels,
     ports: Type.Array(exact({ name: text, port: Type.Integer(), targetPort: text })),
   }),
@@ -130,16 +148,19 @@ export const policySchema = exact({
 
 export const namespaceSchema = exact({ apiVersion: Type.Literal("v1"), kind: Type.Literal("Namespace"), metadata });
 
+/** A patch changes the object of its name, or all StatefulSets. */
+const patches = Type.Array(exact({ path: text, target: optional(exact({ kind: Type.Literal("StatefulSet") })) }));
+
 export const kustomizationSchema = exact({
   apiVersion: Type.Literal("kustomize.config.k8s.io/v1beta1"),
   ...{ kind: Type.Literal("Kustomization"), namespace: text, resources: Type.Array(text) },
-  patches: optional(Type.Array(exact({ path: text }))),
+  patches: optional(patches),
 });
 
 export const componentSchema = exact({
   apiVersion: Type.Literal("kustomize.config.k8s.io/v1alpha1"),
   ...{ kind: Type.Literal("Component"), resources: Type.Array(text) },
-  patches: optional(Type.Array(exact({ path: text }))),
+  patches: optional(patches),
 });
 
 const count = Type.Integer({ minimum: 0 });
@@ -189,6 +210,7 @@ export const monitorSchema = exact({
   apiVersion: Type.Literal("monitoring.coreos.com/v1"),
   ...{ kind: Type.Literal("ServiceMonitor"), metadata },
   spec: exact({
+    jobLabel: Type.Literal("app.kubernetes.io/name"),
     selector: matching,
     endpoints: Type.Array(
       exact({
@@ -208,14 +230,34 @@ export const budgetSchema = exact({
   }),
 });
 
-/** The changes of a StatefulSet: only what a fleet adds. */
+export const rulesSchema = exact({
+  apiVersion: Type.Literal("monitoring.coreos.com/v1"),
+  ...{ kind: Type.Literal("PrometheusRule"), metadata },
+  spec: exact({
+    groups: Type.Array(exact({ name: text, rules: Type.Array(Type.Object({ alert: text, expr: text })) })),
+  }),
+});
+
+const probePatch = optional(exact({ httpGet: exact({ scheme: Type.Literal("HTTPS") }) }));
+
+/** The changes of a workload: only what components add. */
 export const patchSchema = exact({
-  ...{ apiVersion: place, kind: Type.Literal("StatefulSet"), metadata },
+  ...{ apiVersion: place, metadata },
+  kind: Type.Union([Type.Literal("StatefulSet"), Type.Literal("Deployment")]),
   spec: exact({
     template: exact({
       spec: exact({
-        containers: Type.Array(Type.Pick(container, ["name", "env", "volumeMounts"])),
-        volumes: Type.Array(volume),
+        affinity: optional(affinity),
+        containers: optional(
+          Type.Array(
+            exact({
+              name: text,
+              ...Type.Partial(Type.Pick(container, ["env", "ports", "volumeMounts"])).properties,
+              ...{ startupProbe: probePatch, livenessProbe: probePatch, readinessProbe: probePatch },
+            }),
+          ),
+        ),
+        volumes: optional(Type.Array(volume)),
       }),
     }),
   }),

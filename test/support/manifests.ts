@@ -13,6 +13,7 @@ import {
   namespaceSchema,
   patchSchema,
   policySchema,
+  rulesSchema,
   serviceSchema,
   workloadSchema,
 } from "./kubernetes-schemas.ts";
@@ -24,7 +25,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   ...{ Namespace: namespaceSchema, Service: serviceSchema, ConfigMap: configMapSchema },
   ...{ StatefulSet: workloadSchema, Deployment: workloadSchema, NetworkPolicy: policySchema },
   ...{ HorizontalPodAutoscaler: autoscalerSchema, ScaledObject: autoscalerSchema },
-  ...{ ServiceMonitor: monitorSchema, PodDisruptionBudget: budgetSchema },
+  ...{ ServiceMonitor: monitorSchema, PodDisruptionBudget: budgetSchema, PrometheusRule: rulesSchema },
 };
 
 export type Workload = Static<typeof workloadSchema>;
@@ -56,6 +57,7 @@ export class Manifests {
   readonly namespaces: Static<typeof namespaceSchema>[] = [];
   readonly autoscalers: Static<typeof autoscalerSchema>[] = [];
   readonly monitors: Static<typeof monitorSchema>[] = [];
+  readonly rules: Static<typeof rulesSchema>[] = [];
   readonly budgets: Static<typeof budgetSchema>[] = [];
 
   /** @param components folders whose objects and patches are added */
@@ -66,8 +68,8 @@ export class Manifests {
 
   /** All objects but the namespaces. */
   get objects(): object[] {
-    const { workloads, services, configMaps, policies, autoscalers, monitors, budgets } = this;
-    return [workloads, services, configMaps, policies, autoscalers, monitors, budgets].flat();
+    const { workloads, services, configMaps, policies, autoscalers, monitors, rules, budgets } = this;
+    return [workloads, services, configMaps, policies, autoscalers, monitors, rules, budgets].flat();
   }
 
   #include(folder: string): void {
@@ -81,7 +83,14 @@ export class Manifests {
         for (const each of documentsOf(`${folder}/${resource}`)) this.#add(each, resource);
       else this.#include(join(folder, resource));
     }
-    for (const { path } of patches) this.#patch(checked(patchSchema, documentsOf(`${folder}/${path}`)[0], path));
+    for (const { path, target } of patches) {
+      const patch = checked(patchSchema, documentsOf(`${folder}/${path}`)[0], path);
+      const isTarget = ({ kind, metadata }: Workload) =>
+        kind === (target?.kind ?? patch.kind) && (target !== undefined || metadata.name === patch.metadata.name);
+      const targets = this.workloads.filter(isTarget);
+      if (targets.length === 0) throw new Error(`${path} changes a workload that does not exist`);
+      for (const each of targets) patchWorkload(each, patch);
+    }
   }
 
   #add(document: unknown, path: string): void {
@@ -96,23 +105,28 @@ export class Manifests {
     if (Value.Check(namespaceSchema, document)) this.namespaces.push(document);
     if (Value.Check(autoscalerSchema, document)) this.autoscalers.push(document);
     if (Value.Check(monitorSchema, document)) this.monitors.push(document);
+    if (Value.Check(rulesSchema, document)) this.rules.push(document);
     if (Value.Check(budgetSchema, document)) this.budgets.push(document);
   }
+}
 
-  /** Merges as kubectl does: lists by the field `name`, mounts by their path. */
-  #patch({ kind, metadata, spec }: Static<typeof patchSchema>): void {
-    const target = this.workloads.find((each) => each.kind === kind && each.metadata.name === metadata.name);
-    if (target === undefined) throw new Error(`a patch changes ${kind} ${metadata.name}, which does not exist`);
-    const { containers, volumes } = target.spec.template.spec;
-    for (const change of spec.template.spec.containers) {
-      const container = containers.find(({ name }) => name === change.name);
-      if (container === undefined)
-        throw new Error(`a patch changes the container ${change.name}, which does not exist`);
-      container.env = [...(container.env ?? []), ...(change.env ?? [])];
-      container.volumeMounts.push(...change.volumeMounts);
+/** Merges as kubectl does: lists by the field `name`, mounts by their path, ports by their number. */
+function patchWorkload(workload: Workload, { spec }: Static<typeof patchSchema>): void {
+  const pod = workload.spec.template.spec;
+  const { affinity, containers = [], volumes = [] } = spec.template.spec;
+  if (affinity !== undefined) pod.affinity = affinity;
+  // A patch may be for several workloads, which must not share its parts.
+  for (const change of structuredClone(containers)) {
+    const container = pod.containers.find(({ name }) => name === change.name);
+    if (container === undefined) throw new Error(`a patch changes the container ${change.name}, which does not exist`);
+    container.env = [...(container.env ?? []), ...(change.env ?? [])];
+    container.ports = [...(container.ports ?? []), ...(change.ports ?? [])];
+    container.volumeMounts.push(...(change.volumeMounts ?? []));
+    for (const name of ["startupProbe", "livenessProbe", "readinessProbe"] as const) {
+      Object.assign(container[name]?.httpGet ?? {}, change[name]?.httpGet);
     }
-    volumes.push(...spec.template.spec.volumes);
   }
+  pod.volumes.push(...structuredClone(volumes));
 }
 
 /** A name as Kubernetes gives to the pod of a Deployment. */

@@ -21,6 +21,7 @@ function accepted(
 export const acceptedSkips: readonly AcceptedSkip[] = [
   ...accepted("runs in the step service", ["tests"], {
     "the service under systemd itself": ["test/install/booted/booted.slow.test.ts"],
+    "a standby under systemd itself": ["test/install/booted/standby.slow.test.ts"],
     "a worker under systemd itself": ["test/install/booted/worker.slow.test.ts"],
     "the Debian package; scripts/test-service": ["test/install/booted/package.slow.test.ts"],
     "the RPM package; scripts/test-service": ["test/install/booted/rpm-package.slow.test.ts"],

@@ -16,6 +16,7 @@ interface ResourceClass {
 const modules = {
   ScaledObject: "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject",
   ServiceMonitor: "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor",
+  PrometheusRule: "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule",
 };
 
 // The packages are in a folder of the cache.

@@ -1,4 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { writeStatus } from "../../../src/replication/index.ts";
+import { DataPaths } from "../../../src/storage/index.ts";
 import { TestProvider } from "../../support/sign-in-provider.ts";
 import { contextOf, runCheck } from "./support.ts";
 
@@ -16,6 +20,23 @@ describe("the check of the port", () => {
         summary: `127.0.0.1, port ${port}: free`,
       });
     }
+  });
+
+  test("knows that a server which follows another one answers there", async () => {
+    await using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    using directory = temporaryDirectory();
+    const paths = new DataPaths(directory.path);
+    mkdirSync(paths.state);
+    const now = "2026-11-21T12:00:00Z";
+    const from = "tls://a.example.org:8788";
+    const status = { role: "standby", pid: 7, version: "1.0.0", from, phase: "following", isComplete: true } as const;
+    writeStatus(paths, { ...status, lastContactAt: null, behindBytes: 0, delaySeconds: 0 }, Date.parse(now));
+    const flags = { "server.host": "127.0.0.1", "server.port": `${taken.port}`, "standby.follow": "true" };
+    const found = await runCheck("server.port", contextOf({ now }, { flags, paths }));
+    expect([found.status, found.summary]).toEqual([
+      "ok",
+      expect.stringContaining("used by this server, which follows"),
+    ]);
   });
 
   for (const [whose, answer, says] of [

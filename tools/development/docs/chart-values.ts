@@ -9,7 +9,8 @@ const MANAGED = new Set([
   ...["oidc.client_secret_file", "oidc.rules", "live.enabled", "live.wyoming", "live.wyoming_account"],
   ...["live.wyoming_networks", "webhooks.enabled", "webhooks.allow", "metrics.token_file", "fleet.broker", "fleet.ca"],
   ...["fleet.certificate", "fleet.key", "fleet.machine", "fleet.pool", "fleet.health", "fleet.drain_seconds"],
-  "fleet.work_here",
+  ...["fleet.work_here", "standby.listen", "standby.from", "standby.follow", "standby.rejoin", "standby.ca"],
+  ...["standby.certificate", "standby.key", "standby.wait", "standby.fence"],
 ]);
 
 /** Returns an object of exactly these values, so that a misspelt name is refused. */
@@ -29,12 +30,16 @@ const count = (description: string, minimum = 1) => Type.Integer({ description, 
 /** Lists are joined by commas in the environment. */
 const item = Type.String({ pattern: "^[^,]+$" });
 const texts = (description: string) => Type.Array(item, { description });
+const networks = (description: string) =>
+  Type.Array(Type.String({ pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$" }), { description });
 /** A part of an object of Kubernetes, which the cluster checks. */
 const free = (description: string) => Type.Object({}, { description, additionalProperties: true });
 const freeList = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 const labels = (description: string) => Type.Record(Type.String(), Type.String(), { description });
 const secret = (description: string) => text(description, "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$");
-const quantity = (description: string) => text(description, "^[0-9]+([.][0-9]+)?([kMGTPE]i?)?$");
+const quantityPattern = "[0-9]+([.][0-9]+)?([kMGTPE]i?)?";
+const quantityOrEmpty = `^(${quantityPattern})?$`;
+const quantity = (description: string) => text(description, `^${quantityPattern}$`);
 const gpu = exact({
   resource: text("Name of the GPU's resource, `nvidia.com/gpu` or `amd.com/gpu`. Empty: no GPU."),
   count: count("Number of GPUs of a pod."),
@@ -58,12 +63,23 @@ const placement = {
 /** Names of machines: so short that the names of all objects have at most 63 characters. */
 const machine = text("Name of the worker or pool in `transcribe fleet init`.", "^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$");
 
-/** Returns the schema of a setting in the chart's values: units may be written, as in the settings file. */
+/**
+ * Returns the schema of a setting in the chart's values, with its bounds: a pod with a wrong setting does not start. Units
+ * may be written, as in the settings file, and the program checks such values.
+ */
 function settingSchema({ schema, unit }: (typeof settingEntries)[number]): TSchema {
-  if (schema.type === "boolean") return Type.Boolean();
-  if (schema.type === "array") return Type.Array(item);
-  if (schema.type !== "integer") return Type.String();
-  return unit === null ? Type.Integer() : Type.Union([Type.Integer(), Type.String()]);
+  const { type, pattern, minimum, maximum, anyOf } = schema as TSchema;
+  if (type === "boolean") return Type.Boolean();
+  if (type === "array") return Type.Array(item);
+  if (Array.isArray(anyOf)) return Type.Unsafe<string>({ enum: anyOf.map((each: TSchema) => each.const) });
+  if (type !== "integer") return Type.String(pattern === undefined ? {} : { pattern });
+  const number = Type.Integer({ minimum, maximum });
+  return unit === null ? number : Type.Union([number, Type.String()]);
+}
+
+/** Returns the pattern of a setting; undefined if it has none. */
+function patternOf(setting: string): string | undefined {
+  return settingEntries.find(({ path }) => path === setting)?.schema.pattern;
 }
 
 /** Groups of settings that a worker reads, other than those of the fleet. */
@@ -127,8 +143,10 @@ export const chartValues = exact({
   model: text(
     "Speech model of the server and the workers, which must be installed there. Empty: the one of the image.",
   ),
-  hosts: texts("Further names by which clients reach the server. Those of the Service and of the ingress are known."),
-  trustedProxies: texts("Addresses and networks of the ingress controller's pods."),
+  hosts: Type.Array(Type.String({ pattern: "^[^/@?#:, ]+$" }), {
+    description: "Further names by which clients reach the server. Those of the Service and of the ingress are known.",
+  }),
+  trustedProxies: networks("Addresses and networks of the ingress controller's pods."),
   clusterDomain: text("Domain of the cluster.", "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"),
   settings: settings(
     "Settings by group and name, see [settings](settings.md). Those of other values are refused here.",
@@ -142,9 +160,14 @@ export const chartValues = exact({
     extraVolumeMounts: freeList("Where they are mounted."),
   }),
   storage,
+  tls: exact({
+    secret: secret(
+      "Secret with the keys `tls.crt` and `tls.key`, for TLS in the pod. Empty: plain HTTP in the cluster.",
+    ),
+  }),
   objectStore: exact({
-    audio: text("`s3://BUCKET/PREFIX`. Empty: the audio stays on the volume."),
-    endpoint: text("Address of the store. Empty: Amazon's."),
+    audio: text("`s3://BUCKET/PREFIX`. Empty: the audio stays on the volume.", patternOf("storage.audio")),
+    endpoint: text("Address of the store. Empty: Amazon's.", patternOf("s3.endpoint")),
     region: text("Region of the bucket."),
     encryption: text("Encryption by the store."),
     credentialsSecret: secret("Secret with the key `credentials`: the file of `s3.credentials_file`."),
@@ -169,7 +192,7 @@ export const chartValues = exact({
     wyoming: exact({
       enabled: flag("Whether Wyoming's clients are served, on port 10300 of the Service."),
       account: text("Account of their recordings."),
-      networks: texts("Addresses and networks of the clients, as the pod sees them."),
+      networks: networks("Addresses and networks of the clients, as the pod sees them."),
     }),
   }),
   webhooks: exact({
@@ -182,6 +205,11 @@ export const chartValues = exact({
       enabled: flag("Whether there is a ServiceMonitor, for the Prometheus Operator."),
       interval: text("Time between two scrapes.", "^[0-9]+(s|m)$"),
       labels: labels("Further labels, by which your Prometheus selects monitors."),
+      tlsConfig: free("With `tls.secret`: how Prometheus checks the certificate, in the form of a ServiceMonitor."),
+    }),
+    prometheusRule: exact({
+      enabled: flag("Whether there is a PrometheusRule with the [alerts](metrics.md), for the Prometheus Operator."),
+      labels: labels("Further labels, by which your Prometheus selects rules."),
     }),
     prometheus: exact({
       namespaceLabels: labels("Namespace of Prometheus, for the network policy."),
@@ -207,6 +235,20 @@ export const chartValues = exact({
       resources: free("Requests and limits of the container."),
       ...scheduling,
     }),
+  }),
+  standby: exact({
+    enabled: flag("Whether a second pod follows the server, so that it can [take over](#a-standby)."),
+    wait: flag("Whether a change is answered only when the standby has it (`standby.wait`)."),
+    rejoin: flag("Whether a server that was replaced discards what only it has, and follows the new one."),
+    serverSecret: secret("Secret with the server's folder of `transcribe standby init`. Empty: `NAME-0-standby`."),
+    secret: secret("Secret with the standby's folder. Empty: `NAME-standby-0-standby`."),
+    fenceClaim: secret("Claim of a ReadWriteMany volume for the fence. Empty: the fence is the fleet's broker."),
+    storage: exact({
+      size: text("Size of the standby's volume. Empty: that of the server.", quantityOrEmpty),
+      className: text("Its storage class. Empty: that of the server."),
+    }),
+    ...scheduling,
+    affinity: free("Affinity. Empty: not on the server's node."),
   }),
   workers: Type.Array(exact({ name: machine, ...worker }, { required: ["name"] }), {
     description: "Workers with certificates of their own, each with a name and any value of `workerDefaults`.",

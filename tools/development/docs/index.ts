@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { exampleFile, settingsPage } from "../../../src/config/index.ts";
 import { root } from "../../shared/checkout.ts";
+import { alertRules, chartAlerts, kustomizeAlerts, prometheusRule } from "./alert-rules.ts";
 import { chartSchema } from "./chart-values.ts";
 import { cliPage, kubernetesPage, metricsPage, nativeReadme, readmePage, troubleshootingPage } from "./pages.ts";
 
@@ -12,6 +13,8 @@ const pages: Readonly<Record<string, (text: string) => string | Promise<string>>
   "docs/metrics.md": metricsPage,
   "docs/kubernetes.md": kubernetesPage,
   "deploy/helm/transcribe/values.schema.json": () => chartSchema(),
+  [chartAlerts]: alertRules,
+  [kustomizeAlerts]: prometheusRule,
   "native/README.md": nativeReadme,
   "README.md": async (text) => readmePage(text, await Bun.file(join(root, "docs/architecture.md")).text()),
 };

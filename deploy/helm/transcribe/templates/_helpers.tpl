@@ -68,6 +68,30 @@ runtimeClassName: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* Keeps the standby from the server's node: one that is lost would take both. */}}
+{{- define "transcribe.apartFromServer" -}}
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels:
+          {{- include "transcribe.selector" . | nindent 10 }}
+          app.kubernetes.io/component: server
+{{- end -}}
+
+{{/* Keeps the broker, which is the fence, from the nodes of the server and of its standby, if there are others. */}}
+{{- define "transcribe.apartFromServers" -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "transcribe.selector" . | nindent 12 }}
+            transcribe-api: "true"
+{{- end -}}
+
 {{- define "transcribe.pullSecrets" -}}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:

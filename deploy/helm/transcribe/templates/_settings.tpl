@@ -67,6 +67,9 @@ metrics: {{ . | quote }}
 {{- with .Values.oidc.clientSecret }}
 oidc: {{ . | quote }}
 {{- end }}
+{{- with .Values.tls.secret }}
+tls: {{ . | quote }}
+{{- end }}
 {{- with .Values.objectStore.credentialsSecret }}
 s3: {{ . | quote }}
 {{- end }}
@@ -96,9 +99,46 @@ s3-ca: {{ . | quote }}
 - name: TRANSCRIBE_S3_CA_FILE
   value: /etc/transcribe-secrets/s3-ca/ca.pem
 {{- end }}
+{{- if .Values.tls.secret }}
+- name: TRANSCRIBE_SERVER_TLS_CERTIFICATE
+  value: /etc/transcribe-secrets/tls/tls.crt
+- name: TRANSCRIBE_SERVER_TLS_KEY
+  value: /etc/transcribe-secrets/tls/tls.key
+{{- end }}
 {{- if .Values.server.gpu.resource }}
 # Vulkan is among the graphics capabilities of NVIDIA's container toolkit.
 - name: NVIDIA_DRIVER_CAPABILITIES
   value: compute,graphics,utility
+{{- end }}
+{{- end -}}
+
+{{/* The settings of a server and its standby, which are the same but for the name of the other one. */}}
+{{- define "transcribe.standbyEnvironment" -}}
+{{- $standby := .root.Values.standby -}}
+{{- if $standby.enabled }}
+- name: TRANSCRIBE_STANDBY_LISTEN
+  value: "0.0.0.0:8788"
+- name: TRANSCRIBE_STANDBY_FROM
+  value: tls://{{ .other }}:8788
+{{- if eq .component "standby" }}
+- name: TRANSCRIBE_STANDBY_FOLLOW
+  value: "true"
+{{- end }}
+- name: TRANSCRIBE_STANDBY_CA
+  value: /etc/transcribe-secrets/standby/ca.pem
+- name: TRANSCRIBE_STANDBY_CERTIFICATE
+  value: /etc/transcribe-secrets/standby/certificate.pem
+- name: TRANSCRIBE_STANDBY_KEY
+  value: /etc/transcribe-secrets/standby/key.pem
+- name: TRANSCRIBE_STANDBY_FENCE
+  value: {{ ternary "/var/lib/transcribe-fence" "broker" (ne $standby.fenceClaim "") }}
+{{- if $standby.wait }}
+- name: TRANSCRIBE_STANDBY_WAIT
+  value: "true"
+{{- end }}
+{{- if $standby.rejoin }}
+- name: TRANSCRIBE_STANDBY_REJOIN
+  value: "true"
+{{- end }}
 {{- end }}
 {{- end -}}

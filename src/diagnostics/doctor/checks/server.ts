@@ -6,6 +6,7 @@ import { isInvalidAnswer, type ProviderFault, probeProvider } from "../../../con
 import { readCredentials } from "../../../http/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
+import { currentStatus } from "./standby-copy.ts";
 
 const running: Check = {
   id: "server.running",
@@ -67,7 +68,8 @@ const port: Check = {
   title: "Port",
   explanation:
     "Whether the server can listen on the address in the settings: the host belongs to this machine, the port is free or used by this server, and the user may use it (ports below 1024 need a privilege).",
-  async run({ settings, server }): Promise<Finding> {
+  async run(context): Promise<Finding> {
+    const { settings, server } = context;
     const { host, port } = settings.server;
     const address = `${host}, port ${port}`;
     if (port === 0) return ok("any free port (server.port is 0)");
@@ -77,6 +79,9 @@ const port: Check = {
       case null:
         return ok(`${address}: free`);
       case "EADDRINUSE":
+        if ((settings.standby.follow || settings.standby.rejoin) && currentStatus(context)?.role === "standby") {
+          return ok(`${address}: used by this server, which follows another one`);
+        }
         return problem(`${address} is taken by ${await userOf(port)}`, {
           advice: `Find it with "ss -ltnp 'sport = :${port}'" and stop it, or choose another port (server.port).`,
         });

@@ -24,7 +24,7 @@ const copy: Check = {
     const fault = certificateFault(context);
     if (fault !== null) return fault;
     if (server === null) return skipped("no server of this data directory runs, which a standby could follow");
-    const status = current(context);
+    const status = currentStatus(context);
     if (status?.phase === "following") return following(status);
     const isRefusing = settings.standby.wait;
     const summary =
@@ -40,7 +40,7 @@ const copy: Check = {
 };
 
 function ofStandby(context: CheckContext, isComplete: boolean): Finding {
-  const status = current(context);
+  const status = currentStatus(context);
   if (status === null) {
     return problem("transcribe standby does not run, so this copy gets older", {
       advice: "Start it, or let this machine take over with transcribe promote if the server is lost.",
@@ -66,8 +66,8 @@ function following({ from, delaySeconds, behindBytes }: StandbyStatus): Finding 
   });
 }
 
-/** Returns the status that a running process has written; null if none runs. */
-function current({ paths, machine }: CheckContext): StandbyStatus | null {
+/** Returns the status of the copy that a running process has written; null if none runs. */
+export function currentStatus({ paths, machine }: CheckContext): StandbyStatus | null {
   const status = readStatus(paths);
   return status !== null && Math.abs(machine.now() - status.writtenAt) < CURRENT_MILLISECONDS ? status : null;
 }

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { startWorkerHealth } from "../../src/server/worker-health.ts";
+import { startStandbyHealth, startWorkerHealth } from "../../src/server/health.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
 
 let reason: string | null = null;
 const health = startWorkerHealth("127.0.0.1:0", () => reason);
@@ -25,4 +26,24 @@ test("a worker refuses requests that would change something, and large ones", as
 
 test.each(["127.0.0.1:99999", "no.such.host.invalid:8788"])("a worker cannot listen on %s, and says so", (address) => {
   expect(() => startWorkerHealth(address, () => null)).toThrow(`can't listen on fleet.health = ${address}`);
+});
+
+test("a standby is alive and not ready, and sends clients away for a moment", async () => {
+  const address = { host: "127.0.0.1", port: 0, tls_certificate: "", tls_key: "" };
+  using standby = startStandbyHealth(address, () => "this machine follows another one", createLogger("silent"));
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${standby.port}${path}`, { method: path === "/x" ? "POST" : "GET" });
+  expect((await ask("/healthz")).status).toBe(200);
+  for (const path of ["/readyz", "/x", "/api/public/v1/transcriptions"]) {
+    const response = await ask(path);
+    expect([response.status, response.headers.get("Retry-After"), await response.json()]).toEqual([
+      ...[503, "5", { status: "not ready", reason: "this machine follows another one" }],
+    ]);
+  }
+  // Prometheus scrapes both machines, and a standby is not down.
+  const metrics = await ask("/metrics");
+  expect([metrics.status, metrics.headers.get("Content-Type")]).toEqual([
+    200,
+    expect.stringContaining("version=0.0.4"),
+  ]);
 });
