@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { root } from "../../harness/checkout.ts";
-import { readArguments, selectTests, sizeOf, testSizes, timingsOf } from "../../tools/development/select-tests.ts";
+import {
+  groupsOf,
+  readArguments,
+  selectTests,
+  sizeOf,
+  testSizes,
+  timingsOf,
+} from "../../tools/development/select-tests.ts";
 
 describe("scripts/test", () => {
   test.each([
@@ -53,5 +60,14 @@ describe("scripts/test", () => {
       "test/b.slow.test.ts",
       "test/a.test.ts",
     ]);
+  });
+
+  test("runs unit tests first and with modules in common, and gives each other file modules of its own", () => {
+    const files = ["./test/a.model.test.ts", "./test/b.test.ts", "./test/c.integration.test.ts", "./test/d.test.ts"];
+    expect(groupsOf(files)).toEqual([
+      { isIsolated: false, files: ["./test/b.test.ts", "./test/d.test.ts"] },
+      { isIsolated: true, files: ["./test/a.model.test.ts", "./test/c.integration.test.ts"] },
+    ]);
+    expect(groupsOf(["./test/a.model.test.ts"])).toHaveLength(1);
   });
 });

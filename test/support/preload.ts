@@ -1,4 +1,4 @@
-// Loaded before each test file, by bunfig.toml.
+// Loaded before the test files of a process or of a module registry, by bunfig.toml.
 import { Database } from "bun:sqlite";
 import { afterAll, setDefaultTimeout } from "bun:test";
 import childProcess from "node:child_process";
@@ -51,6 +51,6 @@ function refuseProcessesAndAddons(): void {
   syncBuiltinESMExports();
 }
 
-// scripts/test loads this once for each file. Other runs of `bun test` may load it once for many.
+// scripts/test runs unit tests in processes that run nothing else. Other runs of `bun test` may load this once for many.
 const isUnitTest = /[\\/][^.\\/]+\.test\.tsx?$/.test(Bun.main);
 if (process.env.TEST_SIZES === "enforced" && isUnitTest) refuseProcessesAndAddons();

@@ -73,3 +73,16 @@ export function timingsOf(files: readonly string[], measured: Readonly<Record<st
   const times = names.map((file) => [file, measured[file] ?? ASSUMED_MILLISECONDS[sizeOf(file)]] as const);
   return { version: 1, files: { ...measured, ...Object.fromEntries(times) } };
 }
+
+/**
+ * Returns test files in groups, each of which is one run. The unit tests come first, and share the modules of their
+ * processes: loading modules again for each file takes much of their time. Other files have modules of their own,
+ * because models, servers and timers that a file leaves behind must not reach the next one.
+ */
+export function groupsOf(files: readonly string[]) {
+  const isUnit = (file: string) => sizeOf(file) === "unit";
+  return [
+    { isIsolated: false, files: files.filter(isUnit) },
+    { isIsolated: true, files: files.filter((file) => !isUnit(file)) },
+  ].filter((group) => group.files.length > 0);
+}
