@@ -15,6 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { programCommand } from "../../harness/program.ts";
+import { runCli } from "../../harness/server.ts";
 import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
@@ -24,8 +26,6 @@ import { Commands, maybe, shape } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);
-
-const main = join(import.meta.dir, "../../src/main.ts");
 
 const facts = {
   version: Type.String(),
@@ -67,7 +67,7 @@ describe("transcribe backup", () => {
     store.$client.run("UPDATE accounts SET name = 'renamed'");
     writeFileSync(directory.localAudio.pathOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2"), "12345");
     const target = join(parent.path, "copy.db");
-    const result = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
+    const result = await new Commands(directory.root, runCli).json(backupShape, "backup", "--database-only", target);
     expect(result).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
     expect(result.uploads).toEqual({ files: 0, bytes: 0 });
     expect(statSync(target).mode & 0o777).toBe(0o600);
@@ -80,18 +80,18 @@ describe("transcribe backup", () => {
     const directory = filled(parent.path);
     const store = openDatabase(directory.databasePath);
     const target = join(parent.path, "copy.db");
-    await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
+    await new Commands(directory.root, runCli).json(backupShape, "backup", "--database-only", target);
     expect(readFileSync(target).includes("second speaker")).toBe(true);
     store.$client.run("DELETE FROM recordings");
     const later = join(parent.path, "later.db");
-    await new Commands(directory.root).json(backupShape, "backup", "--database-only", later);
+    await new Commands(directory.root, runCli).json(backupShape, "backup", "--database-only", later);
     expect(readFileSync(later).includes("second speaker")).toBe(false);
   });
 
   test("creates a new name in backups/ by default", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
+    const { file } = await new Commands(directory.root, runCli).json(backupShape, "backup", "--database-only");
     expect(file).toStartWith(join(directory.root, "backups/backup-"));
     expect(accountNames(openDatabase(file))).toEqual(["acme"]);
   });
@@ -99,14 +99,14 @@ describe("transcribe backup", () => {
   test("refuses impossible targets, and leaves no partial file", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const commands = new Commands(directory.root);
+    const commands = new Commands(directory.root, runCli);
     const taken = join(parent.path, "taken");
     writeFileSync(taken, "mine");
     expect(await commands.refusal("backup", taken)).toContain("exists already");
     expect(readFileSync(taken, "utf8")).toBe("mine");
     expect(await commands.refusal("backup", join(parent.path, "no/such/folder.db"))).toContain("no/such");
     const elsewhere = join(parent.path, "elsewhere");
-    expect(await new Commands(elsewhere).refusal("backup")).toContain("--data-dir");
+    expect(await new Commands(elsewhere, runCli).refusal("backup")).toContain("--data-dir");
     expect(existsSync(elsewhere)).toBe(false);
     for (const damage of ["damaged".repeat(1000), ""]) {
       writeFileSync(directory.databasePath, damage);
@@ -119,11 +119,7 @@ describe("transcribe backup", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     withSmallDisk("64k", (disk) => {
-      const run = Bun.spawnSync([
-        process.execPath,
-        main,
-        ...["backup", join(disk, "copy.db"), "--data-dir", directory.root],
-      ]);
+      const run = Bun.spawnSync(programCommand("backup", join(disk, "copy.db"), "--data-dir", directory.root));
       expect([run.exitCode, run.stdout.toString()]).toEqual([1, ""]);
       expect(run.stderr.toString()).toMatch(/^transcribe: .*the disk is full.*\n$/);
       expect(readdirSync(disk)).toEqual([]);
@@ -135,7 +131,7 @@ test.skipIf(!canMount)("a command reports a full disk without a stack", () => {
   withSmallDisk("600k", (disk) => {
     const root = join(disk, "data");
     const run = (...args: string[]) => {
-      const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, ...args]);
+      const { exitCode, stderr } = Bun.spawnSync(programCommand(...args));
       return [exitCode, stderr.toString()];
     };
     expect(run("accounts", "create", "one", "--data-dir", root)).toEqual([0, expect.any(String)]);
@@ -163,7 +159,7 @@ describe("transcribe restore", () => {
   test("restores the content of the backup and stores the previous database", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const commands = new Commands(directory.root);
+    const commands = new Commands(directory.root, runCli);
     const store = openDatabase(directory.databasePath);
     store.$client.run("INSERT INTO segments SELECT id, 1000, 0, 1, 0, 'Some of many.', '[]', 0 FROM recordings");
     const { file } = await commands.json(backupShape, "backup", "--database-only");
@@ -191,7 +187,7 @@ describe("transcribe restore", () => {
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = join(parent.path, "0.1.0.db");
     writeReleased("0.1.0", backup);
-    const restored = await new Commands(directory.root).json(restoreShape, "restore", backup);
+    const restored = await new Commands(directory.root, runCli).json(restoreShape, "restore", backup);
     expect(restored).toMatchObject({ version: "0.1.0", replaced: null });
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
   });
@@ -199,7 +195,7 @@ describe("transcribe restore", () => {
   test("replaces a damaged database without mixing its write-ahead log into the new one", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const commands = new Commands(directory.root);
+    const commands = new Commands(directory.root, runCli);
     const { file } = await commands.json(backupShape, "backup", "--database-only");
     writeFileSync(directory.databasePath, "damaged".repeat(1000));
     writeFileSync(`${directory.databasePath}-wal`, "a log of its own");
@@ -216,12 +212,12 @@ describe("transcribe restore", () => {
     // Large enough that the kill interrupts the work.
     store.$client.run("CREATE TABLE ballast AS SELECT randomblob(4000000) AS bytes");
     store.$client.close();
-    const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
+    const { file } = await new Commands(directory.root, runCli).json(backupShape, "backup", "--database-only");
     for (const delay of [50, 120, 160, 200, 240, 300, 500]) {
       const live = openDatabase(directory.databasePath);
       live.$client.run("UPDATE accounts SET name = 'live'");
       live.$client.close();
-      const restore = Bun.spawn([process.execPath, main, "restore", "--replace", file, "--data-dir", directory.root], {
+      const restore = Bun.spawn(programCommand("restore", "--replace", file, "--data-dir", directory.root), {
         stdout: "ignore",
         stderr: "ignore",
       });
@@ -243,7 +239,7 @@ describe("transcribe restore", () => {
   test("does not change the database when it fails", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
-    const commands = new Commands(directory.root);
+    const commands = new Commands(directory.root, runCli);
     const { file } = await commands.json(backupShape, "backup", "--database-only");
     const damaged = join(parent.path, "damaged.db");
     copyFileSync(file, damaged);

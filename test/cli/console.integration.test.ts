@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { runCli } from "../../harness/server.ts";
 import { ConsoleServer } from "../support/console.ts";
 import { Commands, shape } from "./support.ts";
 
@@ -14,8 +15,8 @@ describe("transcribe console, with a running server,", () => {
   const commands = new Commands(server.api.dataDirectory.root);
 
   /** Runs `console password` with this standard input. */
-  const setPassword = (text: string, environment = {}) =>
-    commands.runWith(text, ["console", "password"], { TRANSCRIBE_CONSOLE_ENABLED: "true", ...environment });
+  const setPassword = (text: string, environment = {}, by = commands) =>
+    by.runWith(text, ["console", "password"], { TRANSCRIBE_CONSOLE_ENABLED: "true", ...environment });
 
   test("prints a link that opens the console, and notes about obstacles", async () => {
     const plain = await commands.run("console");
@@ -41,7 +42,8 @@ describe("transcribe console, with a running server,", () => {
   );
 
   test("sets a password from standard input, and removes it", async () => {
-    expect(await setPassword("correct horse battery\nmore\n")).toEqual({
+    const process = new Commands(server.api.dataDirectory.root, runCli);
+    expect(await setPassword("correct horse battery\nmore\n", {}, process)).toEqual({
       ...{ exitCode: 0, stdout: "the password is set\n", stderr: "" },
     });
     await server.stranger().enter({ password: "correct horse battery" });

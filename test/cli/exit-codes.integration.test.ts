@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
@@ -47,6 +48,16 @@ describe("exit codes", () => {
       expect(result.stderr + result.stdout).not.toContain(root);
     });
   }
+
+  test.each([
+    [0, ["accounts", "list"]],
+    [1, ["accounts", "create", "acme"]],
+    [2, ["nonsense"]],
+  ])("%d is also that of the process, which prints the same", async (exitCode, args) => {
+    const here = await commands.run(...args);
+    const process = await new Commands(join(directory.path, "data"), runCli).run(...args);
+    expect([process, process.exitCode]).toEqual([here, exitCode]);
+  });
 
   test("a refused command has no entry in the audit log", async () => {
     const { stdout } = await commands.run("audit");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { runHere } from "./run-here.ts";
 
 setDefaultTimeout(60_000);
 
@@ -12,7 +13,7 @@ const program = await natsServerProgram("tests of the fleet's commands with a re
 describe("the commands of a fleet", () => {
   const directory = temporaryDirectory();
   const path = join(directory.path, "fleet");
-  const init = (...args: readonly string[]) => runCli(["fleet", "init", "--directory", path, ...args]);
+  const init = (...args: readonly string[]) => runHere(["fleet", "init", "--directory", path, ...args]);
   afterAll(() => directory[Symbol.dispose]());
 
   test("refuse a wrong command line, and create nothing", async () => {
@@ -26,7 +27,7 @@ describe("the commands of a fleet", () => {
       [["init", "--directory", none, "--broker", "h", "--worker", "w", "--pool", "W"], "the name W is given twice"],
       [["status"], "fleet.broker is not set, so this machine works alone"],
     ];
-    const results = await Promise.all(rows.map(([args]) => runCli(["fleet", ...args])));
+    const results = await Promise.all(rows.map(([args]) => runHere(["fleet", ...args])));
     expect(results.map(({ exitCode, stdout, stderr }) => [exitCode, stdout, stderr])).toEqual(
       rows.map(([, reason]) => [2, "", expect.stringContaining(reason)]),
     );
@@ -34,7 +35,7 @@ describe("the commands of a fleet", () => {
   });
 
   test("say which directory is needed to change a fleet", async () => {
-    const { exitCode, stderr } = await runCli(["fleet", "revoke", "w3", "--directory", join(directory.path, "none")]);
+    const { exitCode, stderr } = await runHere(["fleet", "revoke", "w3", "--directory", join(directory.path, "none")]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("name the directory of")]);
   });
 
@@ -47,25 +48,26 @@ describe("the commands of a fleet", () => {
     const again = await init("--broker", "127.0.0.1", "--worker", "w1");
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("nothing in it is overwritten")]);
     expect((await init("--add", "w2")).stdout).toContain("systemctl reload transcribe-broker");
-    expect((await runCli(["fleet", "revoke", "w2", "--directory", path])).stdout).toContain("removed w2");
+    expect((await runHere(["fleet", "revoke", "w2", "--directory", path])).stdout).toContain("removed w2");
     const conf = () => readFileSync(join(path, "broker", "nats.conf"), "utf8");
     expect(conf()).not.toContain("CN=w2");
     const pools = JSON.parse((await init("--pool", "gpu", "cpu", "--json")).stdout);
     expect(pools).toMatchObject({ workers: ["w1"], pools: ["gpu", "cpu"], folders: ["gpu", "cpu"] });
     expect(readFileSync(join(path, "gpu", "fleet.toml"), "utf8")).toContain('pool = "gpu"');
-    expect((await runCli(["fleet", "revoke", "gpu", "--directory", path])).stdout).toContain("removed gpu");
+    expect((await runHere(["fleet", "revoke", "gpu", "--directory", path])).stdout).toContain("removed gpu");
     expect([conf().includes("CN=gpu"), conf().includes("CN=cpu")]).toEqual([false, true]);
   });
 
   test.skipIf(program === null)("show the fleet to the coordinator only", async () => {
     await using server = await NatsServer.withFolder(program ?? "", join(path, "broker")).start();
-    const status = (machine: string, ...args: readonly string[]) =>
-      runCli([
-        ...["fleet", "status", "--config", join(path, machine, "fleet.toml"), "--fleet", server.url],
-        ...["--data-dir", join(directory.path, "data"), ...args],
-      ]);
+    const line = (machine: string, ...args: readonly string[]) => [
+      ...["fleet", "status", "--config", join(path, machine, "fleet.toml"), "--fleet", server.url],
+      ...["--data-dir", join(directory.path, "data"), ...args],
+    ];
+    const status = (machine: string) => runHere(line(machine));
     const [coordinator, text, worker] = await Promise.all([
-      status("coordinator", "--json"),
+      // A process ends only when its connection is closed.
+      runCli(line("coordinator", "--json")),
       status("coordinator"),
       status("w1"),
     ]);

@@ -66,7 +66,7 @@ function place() {
   copyFileSync(directory.databasePath, backup);
   chmodSync(backup, 0o600);
   give(directory.root);
-  const commands = new Commands(directory.root);
+  const commands = new Commands(directory.root, runCli);
   return {
     ...{ path: scope.path, outside, directory, id, backup, commands },
     [Symbol.dispose]: () => scope[Symbol.dispose](),
@@ -315,7 +315,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     const home = join(made.path, "home");
     mkdirSync(home);
     give(home);
-    await new Commands(join(home, "deep/data")).json(shapes.account, "accounts", "create", "acme");
+    await new Commands(join(home, "deep/data"), runCli).json(shapes.account, "accounts", "create", "acme");
     expect(ownersIn(home)).toEqual(new Set([owner]));
   });
 
@@ -332,7 +332,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     ] as const) {
       symlinkSync(made.directory.root, join(parent, "data"));
       if (parent === strangers) for (const path of [parent, join(parent, "data")]) lchownSync(path, 12_345, 12_345);
-      const refusal = await new Commands(join(parent, "data")).refusal("accounts", "create", "other");
+      const refusal = await new Commands(join(parent, "data"), runCli).refusal("accounts", "create", "other");
       expect(refusal).toContain(`${parent} ${why}`);
     }
   });

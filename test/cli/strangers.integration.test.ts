@@ -3,6 +3,7 @@ import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, readdirSync, wr
 import { join } from "node:path";
 import { resultOf } from "../../harness/processes.ts";
 import { programCommand } from "../../harness/program.ts";
+import { runCli } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
@@ -34,7 +35,7 @@ describe.skipIf(!isRoot)("a command of root in the data directory of the service
     using parent = openDirectory();
     const { root } = new DataDirectory(join(parent.path, "data"));
     give(root);
-    const commands = new Commands(root);
+    const commands = new Commands(root, runCli);
     await commands.json(shapes.account, "accounts", "create", "acme");
     const owners = readdirSync(root, { recursive: true }).map((name) => lstatSync(join(root, String(name))).uid);
     expect(owners.length).toBeGreaterThan(4);
@@ -48,7 +49,7 @@ describe.skipIf(!isRoot)("a command of root in the data directory of the service
     give(root);
     const recording = join(parent.path, "recording.wav");
     writeFileSync(recording, "");
-    expect(await new Commands(root).refusal("quickstart", recording)).toContain("belongs to another user");
+    expect(await new Commands(root, runCli).refusal("quickstart", recording)).toContain("belongs to another user");
     expect(readdirSync(root)).not.toContain("first-key");
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { CommandResult } from "../../harness/processes.ts";
-import { runCli } from "../../harness/server.ts";
+import { runHere } from "./run-here.ts";
 
 const strict = { additionalProperties: false };
 const instant = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
@@ -77,18 +77,21 @@ export const rotatedKeyShape = Type.Composite([newKeyShape, Type.Object({ replac
 /** The commands on one data directory. */
 export class Commands {
   readonly #dataDirectory: string;
+  readonly #runLine: typeof runHere;
 
-  constructor(dataDirectory: string) {
+  /** @param runLine how commands run; `runCli`: each in a process of its own */
+  constructor(dataDirectory: string, runLine: typeof runHere = runHere) {
     this.#dataDirectory = dataDirectory;
+    this.#runLine = runLine;
   }
 
   run(...args: readonly string[]): Promise<CommandResult> {
-    return runCli([...args, "--data-dir", this.#dataDirectory]);
+    return this.#runLine([...args, "--data-dir", this.#dataDirectory]);
   }
 
   /** Runs a command with this text on standard input. */
   runWith(input: string, args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> {
-    return runCli([...args, "--data-dir", this.#dataDirectory], environment, Buffer.from(input));
+    return this.#runLine([...args, "--data-dir", this.#dataDirectory], environment, Buffer.from(input));
   }
 
   /** Runs a command that must succeed, and returns its JSON output. */

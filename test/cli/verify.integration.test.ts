@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { migrationNames } from "../../src/database/migrate.ts";
@@ -9,6 +8,7 @@ import { readSecretKey, signFile } from "../../tools/release/minisign.ts";
 import { writeAptRepository } from "../../tools/release/package/debian-package.ts";
 import { makeKeyPair } from "../support/minisign-keys.ts";
 import { packageFacts, packFiles, platform, programFile } from "../support/program-file.ts";
+import { runHere } from "./run-here.ts";
 
 interface Release {
   readonly file: Buffer;
@@ -41,7 +41,7 @@ describe("transcribe verify", () => {
     return path;
   }
 
-  const verify = (path: string, ...args: string[]) => runCli(["verify", path, "--data-dir", data, ...args]);
+  const verify = (path: string, ...args: string[]) => runHere(["verify", path, "--data-dir", data, ...args]);
 
   test.each([
     ["the file of a key", keyFile],
@@ -150,7 +150,7 @@ describe("transcribe verify", () => {
     const store = openDatabase(join(owned, "transcribe.db"));
     store.$client.close();
     const run = (path: string, ...args: string[]) =>
-      runCli(["verify", path, "--data-dir", owned, "--key", key, ...args]);
+      runHere(["verify", path, "--data-dir", owned, "--key", key, ...args]);
     const known = release({ file: programFile() });
     expect((await run(known)).stdout).toMatch(/^database +ok/m);
     const older = release({ file: programFile({ version: "0.1.0" }) });

@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { programCommand } from "../../harness/program.ts";
+import { runCli } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { BackupFile, restoreBackup } from "../../src/backup/index.ts";
@@ -35,13 +36,13 @@ describe("transcribe backup", () => {
     const { directory, ids } = filled(parent.path, 3, 70_001);
     writeFileSync(join(directory.uploads, "nobodys"), "x");
     const target = join(parent.path, "backup.tar");
-    const result = await new Commands(directory.root).json(anything, "backup", target);
+    const result = await new Commands(directory.root, runCli).json(anything, "backup", target);
     expect(result).toMatchObject({ file: target, recordings: 3, open: 3, uploads: { files: 3, bytes: 210_003 } });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     const listed = Bun.spawnSync(["tar", "tf", target]).stdout.toString().trim().split("\n");
     expect(listed).toEqual(["transcribe.db", ...ids.map((id) => `uploads/${id}`), "manifest.json"]);
     const restored = new DataDirectory(join(parent.path, "restored"));
-    await new Commands(restored.root).json(anything, "restore", target);
+    await new Commands(restored.root, runCli).json(anything, "restore", target);
     expect(contentsOf(restored).map(([id]) => id)).toEqual(ids.toSorted());
     expect(contentsOf(restored)).toEqual(contentsOf(directory).filter(([id]) => id !== "nobodys"));
     expect(readdirSync(restored.incoming)).toEqual([]);
@@ -54,7 +55,7 @@ describe("transcribe backup", () => {
     writeFileSync(join(directory.filesOf(ids[0] ?? "").playback.directory, "audio.webm"), "sound");
     mkdirSync(directory.filesOf(ids[1] ?? "").playbackDraft.directory);
     const target = join(parent.path, "backup.tar");
-    const commands = new Commands(directory.root);
+    const commands = new Commands(directory.root, runCli);
     await commands.json(anything, "backup", target);
     expect(Bun.spawnSync(["tar", "tf", target]).stdout.toString()).not.toContain("listening");
     await commands.json(anything, "restore", "--replace", target);
@@ -78,7 +79,7 @@ describe("transcribe backup", () => {
       expect(restoredFrom(killed, target).uploads).toBe(4);
       rmSync(target);
     }
-    await new Commands(directory.root).json(anything, "backup", target);
+    await new Commands(directory.root, runCli).json(anything, "backup", target);
     const restored = new DataDirectory(join(parent.path, "restored"));
     expect(restoredFrom(restored, target).uploads).toBe(4);
     expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);
@@ -90,7 +91,7 @@ describe("transcribe backup", () => {
     const full = join(parent.path, "full");
     mkdirSync(full);
     using _disk = new SmallDisk(full, "size=2m");
-    const why = await new Commands(directory.root).refusal("backup", join(full, "backup.tar"));
+    const why = await new Commands(directory.root, runCli).refusal("backup", join(full, "backup.tar"));
     expect(why).toContain("the disk is full");
     expect(readdirSync(full)).toEqual([]);
   });
@@ -101,7 +102,7 @@ describe("transcribe restore", () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 2, 1000);
     const target = join(parent.path, "backup.tar");
-    await new Commands(directory.root).json(anything, "backup", target);
+    await new Commands(directory.root, runCli).json(anything, "backup", target);
     const places: [string, (root: string) => void][] = [
       ["transcribe.db", (root) => writeFileSync(join(root, "transcribe.db"), "mine")],
       ["uploads", (root) => mkdirSync(join(root, "uploads/x"), { recursive: true })],
@@ -112,12 +113,12 @@ describe("transcribe restore", () => {
       mkdirSync(root, { mode: 0o700 });
       make(root);
       const before = readdirSync(root, { recursive: true });
-      expect(await new Commands(root).refusal("restore", target)).toContain(`is not empty: it has ${name}`);
+      expect(await new Commands(root, runCli).refusal("restore", target)).toContain(`is not empty: it has ${name}`);
       expect(readdirSync(root, { recursive: true })).toEqual(before);
     }
     // Closes the database that this process opened: it must not be in use.
     Bun.gc(true);
-    const replaced = await new Commands(directory.root).json(anything, "restore", "--replace", target);
+    const replaced = await new Commands(directory.root, runCli).json(anything, "restore", "--replace", target);
     expect(replaced).toMatchObject({ uploads: 2, replaced: expect.stringContaining("/backups/replaced-") });
   });
 
@@ -129,15 +130,24 @@ describe("transcribe restore", () => {
     theirs.run("UPDATE recordings SET id = '../../victim', size_bytes = NULL");
     theirs.close(true);
     const target = join(parent.path, "backup.tar");
-    await new Commands(tampered.directory.root).json(anything, "backup", target);
+    await new Commands(tampered.directory.root, runCli).json(anything, "backup", target);
     mkdirSync(join(parent.path, "victim"));
     const before = contentsOf(directory);
     const database = readFileSync(directory.databasePath);
-    const why = await new Commands(directory.root).refusal("restore", "--replace", target);
+    const why = await new Commands(directory.root, runCli).refusal("restore", "--replace", target);
     expect(why).toContain("the backup has a recordings.id that transcribe does not write");
     expect([contentsOf(directory), existsSync(join(parent.path, "victim"))]).toEqual([before, true]);
     expect(readFileSync(directory.databasePath).equals(database)).toBe(true);
     expect([readdirSync(directory.incoming), existsSync(join(directory.root, "backups"))]).toEqual([[], false]);
+  });
+
+  let archive: Buffer;
+  beforeAll(async () => {
+    using parent = temporaryDirectory();
+    const { directory } = filled(parent.path, 2, 3000);
+    const target = join(parent.path, "backup.tar");
+    await new Commands(directory.root, runCli).json(anything, "backup", target);
+    archive = readFileSync(target);
   });
 
   const harms: [string, (bytes: Buffer) => Uint8Array][] = [
@@ -155,12 +165,10 @@ describe("transcribe restore", () => {
     ],
     ["is empty", () => Buffer.alloc(0)],
   ];
-  test.each(harms)("refuses a backup that %s, and changes nothing", async (_, harm) => {
+  test.each(harms)("refuses a backup that %s, and changes nothing", (_, harm) => {
     using parent = temporaryDirectory();
-    const { directory } = filled(parent.path, 2, 3000);
     const target = join(parent.path, "backup.tar");
-    await new Commands(directory.root).json(anything, "backup", target);
-    writeFileSync(target, harm(readFileSync(target)));
+    writeFileSync(target, harm(archive));
     const restored = new DataDirectory(join(parent.path, "restored"));
     expect(() => restoredFrom(restored, target)).toThrow(BackupError);
     expect(readdirSync(restored.root, { recursive: true }).toSorted()).toEqual([

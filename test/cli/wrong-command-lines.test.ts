@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { cliProgram, runCommand } from "../../src/cli/index.ts";
+import { cliProgram } from "../../src/cli/index.ts";
+import { runHere } from "./run-here.ts";
 import { commonValues, wrongCommandLines } from "./wrong-command-lines.ts";
 
 const program = await cliProgram();
@@ -63,14 +64,8 @@ function wrongValuesOf(name: string, command: Command): string[][] {
 describe("a wrong command line", () => {
   const directory = temporaryDirectory();
   const dataDirectory = join(directory.path, "data");
-  const before = { ...process.env };
   const from = process.cwd();
   beforeAll(() => {
-    for (const name of Object.keys(process.env)) if (name.startsWith("TRANSCRIBE_")) delete process.env[name];
-    Object.assign(process.env, {
-      ...{ TRANSCRIBE_CONFIG: "", TRANSCRIBE_DATA_DIR: dataDirectory, TRANSCRIBE_API_KEY: "trs_key" },
-      ...{ TRANSCRIBE_SERVER: "http://127.0.0.1:1", TMPDIR: join(directory.path, "tmp") },
-    });
     mkdirSync(join(directory.path, "tmp"));
     mkdirSync(join(directory.path, "work"));
     process.chdir(join(directory.path, "work"));
@@ -78,26 +73,14 @@ describe("a wrong command line", () => {
   });
   afterAll(() => {
     process.chdir(from);
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
-    Object.assign(process.env, before);
     directory[Symbol.dispose]();
   });
 
-  /** Runs a command line in this process. */
-  async function run(args: readonly string[]) {
-    const printed = { stdout: "", stderr: "" };
-    const spies = (["stdout", "stderr"] as const).map((name) =>
-      spyOn(process[name], "write").mockImplementation((text) => {
-        printed[name] += String(text);
-        return true;
-      }),
-    );
-    try {
-      return { exitCode: await runCommand(args), ...printed };
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-    }
-  }
+  const run = (args: readonly string[]) =>
+    runHere(args, {
+      ...{ TRANSCRIBE_DATA_DIR: dataDirectory, TRANSCRIBE_API_KEY: "trs_key" },
+      ...{ TRANSCRIBE_SERVER: "http://127.0.0.1:1", TMPDIR: join(directory.path, "tmp") },
+    });
 
   test("of each command is in the table", () => {
     expect(Object.keys(wrongCommandLines).sort()).toEqual([...leaves.keys()].sort());

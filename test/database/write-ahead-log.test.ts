@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { deferSync, openDatabase, type Store, truncateLog } from "../../src/database/index.ts";
+import { waitForDisk } from "../support/preload.ts";
 
 /** Values of PRAGMA synchronous. */
 const [normal, full] = [1, 2];
@@ -15,6 +16,7 @@ const insert = (store: Store, name: string) =>
 const kinds = (database: Database) => database.query("SELECT kind FROM chosen_models ORDER BY kind").values().flat();
 
 test("a write with a deferred sync is visible at once, and later writes wait for the disk again even if it failed", () => {
+  using _ = waitForDisk();
   using directory = temporaryDirectory();
   const path = join(directory.path, "transcribe.db");
   const store = openDatabase(path);
@@ -33,6 +35,7 @@ test("a write with a deferred sync is visible at once, and later writes wait for
 });
 
 test("a write with a deferred sync inside a transaction is committed with the transaction", () => {
+  using _ = waitForDisk();
   const store = openDatabase(":memory:");
   const both = () =>
     store.transaction(() => {

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { describe, expect, mock, setDefaultTimeout, spyOn, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount, findAccount, readAudit, requireAccount } from "../../src/accounts/index.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
-import { finishRemovals, Library, type Operator, removeAccount } from "../../src/library/index.ts";
+import { applyRetention, finishRemovals, Library, type Operator, removeAccount } from "../../src/library/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { indexRecording } from "../../src/search/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
-import { DataDirectory } from "../../src/storage/index.ts";
+import { DataDirectory, RecordingFiles } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
-import { scriptBundle } from "../../tools/development/program-bundle.ts";
+import { CopiesAtSteps } from "../support/copies-at-steps.ts";
 
 setDefaultTimeout(120_000);
 
 const operator: Operator = { kind: "operator", actor: "operator" };
-/** Steps that are tried at the same time, each in a process. */
-const AT_ONCE = 4;
-/** More steps than any removal has. */
-const MOST_STEPS = 60;
-
 /** The ways in which a recording is removed, and whether an operator's action is in the audit log. */
 const ways = [
   ["application", "completed", null],
@@ -31,45 +26,63 @@ const ways = [
   // The recording is processed again.
   ["rerun", "completed", "recordings.delete"],
 ] as const;
+type Way = (typeof ways)[number][0];
 
 describe("a recording that is removed", () => {
-  const parent = temporaryDirectory();
-  let script: string;
-  afterAll(() => parent[Symbol.dispose]());
-  beforeAll(async () => {
-    // More than a hundred processes run the script. A bundle starts in half the CPU time.
-    script = await scriptBundle(join(import.meta.dir, "remove-and-die.ts"), join(parent.path, "script"));
-    for (const [way, status] of ways) await fill(join(parent.path, way), way, status);
-  });
-
   test.each(ways)(
     "by %s is gone completely, or there completely, wherever the process is killed",
-    async (way, _, action) => {
-      const outcomes = new Map<number, string>();
-      for (let first = 0; ![...outcomes.values()].includes("completed") && first < MOST_STEPS; first += AT_ONCE) {
-        const steps = Array.from({ length: AT_ONCE }, (_, index) => first + index);
-        await Promise.all(
-          steps.map(async (step) => {
-            const directory = join(parent.path, `${way}-${step}`);
-            cpSync(join(parent.path, way), directory, { recursive: true });
-            const child = Bun.spawn([process.execPath, script, directory, way, String(step)], { stderr: "inherit" });
-            await child.exited;
-            if (child.signalCode === null) expect(child.exitCode).toBe(0);
-            outcomes.set(step, child.signalCode === "SIGKILL" ? "killed" : "completed");
-            await expectAllOrNothing(directory, way, action);
-          }),
-        );
-      }
-      const found = [...outcomes.values()];
+    async (way, status, action) => {
+      using parent = temporaryDirectory();
+      const directory = join(parent.path, way);
+      await fill(directory, way, status);
+      using copies = await remove(directory, way);
       // The mark, the exports, files, searchable texts, segments and the record.
-      expect(found.filter((outcome) => outcome === "killed").length).toBeGreaterThan(8);
-      expect(found).toContain("completed");
+      expect(copies.paths.length).toBeGreaterThan(8);
+      for (const path of [...copies.paths, directory]) await expectAllOrNothing(path, way, action);
     },
   );
 });
 
+/** Removes the recording of `acme`. @returns copies of the data directory from before each step of this */
+async function remove(path: string, way: Way): Promise<CopiesAtSteps> {
+  const dataDirectory = new DataDirectory(path);
+  const store = openDatabase(dataDirectory.databasePath);
+  const now = Date.now;
+  const recordings = new Recordings(store, now);
+  const copies = new CopiesAtSteps(path);
+  const services = { store, recordings, dataDirectory, usage: new Usage(store), endExports: copies.step, now };
+  const library = new Library(services);
+  const account = requireAccount(store, "acme");
+  const [{ id } = { id: "" }] = recordings
+    .list({ accountId: account.id, includesTransient: true }, 2)
+    .filter(({ rerunOf }) => rerunOf === null);
+  const removals: Readonly<Record<Way, () => Promise<unknown>>> = {
+    application: () => library.remove({ kind: "application", account, workspaceId: null }, id),
+    operator: () => library.remove(operator, id),
+    rerun: () => library.remove(operator, id),
+    retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
+    withdrawal: () => library.transient.withdraw(id),
+    account: () => removeAccount(services, operator, account),
+  };
+  for (const name of ["removeWork", "removePlayback"] as const) {
+    const original = RecordingFiles.prototype[name];
+    spyOn(RecordingFiles.prototype, name).mockImplementation(function (this: RecordingFiles) {
+      copies.step();
+      return original.call(this);
+    });
+  }
+  try {
+    await removals[way]();
+    return copies;
+  } finally {
+    copies.end();
+    mock.restore();
+    store.$client.close();
+  }
+}
+
 /** Creates a data directory with a recording of `acme`, and one of another account. */
-async function fill(path: string, way: string, status: "completed" | "failed" | "processing"): Promise<void> {
+async function fill(path: string, way: Way, status: "completed" | "failed" | "processing"): Promise<void> {
   const directory = new DataDirectory(path);
   const store = openDatabase(directory.databasePath);
   const recordings = new Recordings(store, Date.now);
@@ -118,7 +131,7 @@ const segments = Array.from({ length: 210 }, (_, index): Segment => {
 });
 
 /** Starts again as a server does, and repeats what an operator would repeat. */
-async function expectAllOrNothing(path: string, way: string, action: string | null): Promise<void> {
+async function expectAllOrNothing(path: string, way: Way, action: string | null): Promise<void> {
   const directory = new DataDirectory(path);
   const store = openDatabase(directory.databasePath);
   const recordings = new Recordings(store, Date.now);

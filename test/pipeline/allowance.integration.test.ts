@@ -77,13 +77,13 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
   ])(
     "five recordings of almost a day's allowance each, %s, don't all pass at once",
     async (_, make) => {
-      allowanceSeconds = 200;
-      const path = await make(180);
+      allowanceSeconds = 100;
+      const path = await make(90);
       const ids = Array.from({ length: 5 }, () => upload(path));
       await Promise.all(ids.map(process));
       const expected = ["no_speech", "no_speech", "quota_exceeded", "quota_exceeded", "quota_exceeded"];
       expect(ids.map(ended).toSorted()).toEqual(expected);
-      expect(Math.round(charged() / 10)).toBe(36);
+      expect(Math.round(charged() / 10)).toBe(18);
     },
     60_000,
   );

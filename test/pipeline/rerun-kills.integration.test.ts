@@ -1,46 +1,50 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase, tables } from "../../src/database/index.ts";
 import { finishRemovals, Library } from "../../src/library/index.ts";
+import { complete } from "../../src/pipeline/complete.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { packSegment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Transcript, Translation } from "../../src/transcripts/index.ts";
 import { Usage } from "../../src/usage/index.ts";
-import { scriptBundle } from "../../tools/development/program-bundle.ts";
+import { CopiesAtSteps } from "../support/copies-at-steps.ts";
 
 setDefaultTimeout(120_000);
 
-/** More steps than the completion of a rerun has. */
-const MOST_STEPS = 1000;
 /** Most steps write one of the 210 segments in a transaction, of which only a few are tried. */
 const EVERY = 11;
-const AT_ONCE = 4;
 
 test("a recording has its former transcript or the whole new one, wherever the process that completes its rerun is killed", async () => {
   using parent = temporaryDirectory();
-  const script = await scriptBundle(join(import.meta.dir, "complete-and-die.ts"), join(parent.path, "script"));
-  const rerun = fill(join(parent.path, "first"));
+  const directory = join(parent.path, "data");
+  const rerun = fill(directory);
+  using copies = await completeRerun(directory, rerun);
   const seen = new Set<string>();
-  for (let first = 0; first < MOST_STEPS && !seen.has("completed, then new"); first += EVERY * AT_ONCE) {
-    const steps = Array.from({ length: AT_ONCE }, (_, index) => first + index * EVERY);
-    await Promise.all(
-      steps.map(async (step) => {
-        const directory = join(parent.path, String(step));
-        cpSync(join(parent.path, "first"), directory, { recursive: true });
-        const child = Bun.spawn([process.execPath, script, directory, rerun, String(step)], { stderr: "inherit" });
-        await child.exited;
-        if (child.signalCode === null) expect(child.exitCode).toBe(0);
-        seen.add(`${child.signalCode ?? "completed"}, then ${await stateOf(directory, rerun)}`);
-      }),
-    );
-  }
-  expect([...seen].sort()).toEqual(["SIGKILL, then former", "SIGKILL, then new", "completed, then new"]);
+  for (const path of copies.paths) seen.add(await stateOf(path, rerun));
+  expect([...seen].sort()).toEqual(["former", "new"]);
+  expect(await stateOf(directory, rerun)).toBe("new");
 });
+
+/** Completes the rerun. @returns copies of the data directory from before its steps */
+async function completeRerun(path: string, rerun: string): Promise<CopiesAtSteps> {
+  const store = openDatabase(new DataDirectory(path).databasePath);
+  const recordings = new Recordings(store, Date.now);
+  const segments = Array.from({ length: 210 }, (_, index) =>
+    packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: "new", words: [] }),
+  );
+  const voices = [{ speaker: 0, seconds: 20, embedding: new Float32Array([1, 0]) }];
+  const copies = new CopiesAtSteps(path, { every: EVERY });
+  await complete(recordings, rerun, { segments, translation: segments, voices }, new AbortController().signal);
+  await recordings.rows.removeDeleted([rerun]);
+  copies.end();
+  store.$client.close();
+  return copies;
+}
 
 /** Creates a data directory with a completed recording whose rerun is processing. @returns the id of the rerun */
 function fill(path: string): string {

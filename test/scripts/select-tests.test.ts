@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { root } from "../../harness/checkout.ts";
-import { readArguments, selectTests, sizeOf, testSizes, timingsOf } from "../../tools/development/select-tests.ts";
+import {
+  groupsOf,
+  readArguments,
+  selectTests,
+  sizeOf,
+  testSizes,
+  timingsOf,
+} from "../../tools/development/select-tests.ts";
 
 describe("scripts/test", () => {
   test.each([
@@ -53,5 +60,22 @@ describe("scripts/test", () => {
       "test/b.slow.test.ts",
       "test/a.test.ts",
     ]);
+  });
+
+  test("runs unit tests first, then integration tests with servers in their process, both with modules in common, and gives each other file modules of its own", () => {
+    const sharing = ["./test/console/server/e.integration.test.ts", "./test/http/live/f.integration.test.ts"];
+    const files = [
+      "./test/a.model.test.ts",
+      "./test/b.test.ts",
+      "./test/c.integration.test.ts",
+      "./test/http/d.test.ts",
+    ];
+    const others = ["./test/console/page/g.integration.test.ts", "./test/http/h.slow.test.ts"];
+    expect(groupsOf([...files, ...sharing, ...others])).toEqual([
+      { isIsolated: false, files: ["./test/b.test.ts", "./test/http/d.test.ts"] },
+      { isIsolated: false, files: sharing },
+      { isIsolated: true, files: ["./test/a.model.test.ts", "./test/c.integration.test.ts", ...others] },
+    ]);
+    expect(groupsOf(["./test/a.model.test.ts"])).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { failures, slowestFiles, summarise, summaryLine } from "../../tools/development/test-summary.ts";
+import { failures, slowestFiles, summarise, summaryLine, sumOf } from "../../tools/development/test-summary.ts";
 
 describe("the summary of a test run", () => {
   test.each([
@@ -12,6 +12,12 @@ describe("the summary of a test run", () => {
     ["\u001b[32m 1 pass\u001b[0m\n\u001b[2m 0 fail\u001b[0m\nRan 1 test across 1 file.\n", 0, "1 passed, 0 failed"],
   ])("contains Bun's counts", (output, exitCode, line) => {
     expect(summaryLine(summarise(output, exitCode))).toBe(line);
+  });
+
+  test("adds the counts of several runs", () => {
+    const counts = { passed: 3, failed: 1, skipped: 0 };
+    expect(sumOf([counts, { ...counts, skipped: 2 }])).toEqual({ passed: 6, failed: 2, skipped: 2 });
+    expect(sumOf([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
   });
 
   test("uses the last counts, not counts that a test printed", () => {

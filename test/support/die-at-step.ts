@@ -19,9 +19,9 @@ export function countdown(calls: number): () => void {
   };
 }
 
-/** Calls a function before each write of this process's databases. */
-export function beforeEachWrite(die: () => void): void {
-  const prepare = Database.prototype.prepare;
+/** Calls a function before each write of this process's databases. @returns a function that ends this */
+export function beforeEachWrite(die: () => void): () => void {
+  const { prepare } = Database.prototype;
   Object.defineProperty(Database.prototype, "prepare", {
     value(this: Database, sql: string, ...rest: []) {
       const statement = prepare.call(this, sql, ...rest);
@@ -37,4 +37,5 @@ export function beforeEachWrite(die: () => void): void {
       return statement;
     },
   });
+  return () => Object.defineProperty(Database.prototype, "prepare", { value: prepare });
 }

@@ -73,3 +73,23 @@ export function timingsOf(files: readonly string[], measured: Readonly<Record<st
   const times = names.map((file) => [file, measured[file] ?? ASSUMED_MILLISECONDS[sizeOf(file)]] as const);
   return { version: 1, files: { ...measured, ...Object.fromEntries(times) } };
 }
+
+/** Folders whose integration tests start their servers in their own process, and stop them. */
+const SHARING_FOLDERS = ["test/http/", "test/console/server/"];
+
+/**
+ * Returns test files in groups, each of which is one run. The unit tests come first, and share the modules of their
+ * processes: loading modules again for each file takes much of their time. So do the integration tests of some folders.
+ * Other files have modules of their own, because models, servers and timers that a file leaves behind must not reach the
+ * next one.
+ */
+export function groupsOf(files: readonly string[]) {
+  const isSharing = (file: string) => SHARING_FOLDERS.some((folder) => file.startsWith(`./${folder}`));
+  const groupOf = (file: string) => {
+    const size = sizeOf(file);
+    return size === "integration" && isSharing(file) ? "sharing" : size === "unit" ? "unit" : "isolated";
+  };
+  return (["unit", "sharing", "isolated"] as const)
+    .map((name) => ({ isIsolated: name === "isolated", files: files.filter((file) => groupOf(file) === name) }))
+    .filter((group) => group.files.length > 0);
+}

@@ -2,12 +2,19 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
 const COLOUR = /\u001b\[[0-9;]*m/g;
 
+/** Numbers of tests by their result. */
+interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
 /**
  * Reads the counts at the end of the output of `bun test`. They count a test file that could not be loaded as a
  * failure; the JUnit report omits such files. Without counts, or if the exit status contradicts them, one failure is
  * counted, so that a broken run never passes.
  */
-export function summarise(output: string, exitCode: number | null) {
+export function summarise(output: string, exitCode: number | null): Summary {
   const counts =
     output
       .replace(COLOUR, "")
@@ -20,6 +27,16 @@ export function summarise(output: string, exitCode: number | null) {
     passed: count("pass"),
     failed: broke ? Math.max(failed, 1) : failed,
     skipped: count("skip") + count("todo"),
+  };
+}
+
+/** Returns the counts of several runs together. */
+export function sumOf(summaries: readonly Summary[]): Summary {
+  const sum = (count: (summary: Summary) => number) => summaries.reduce((total, each) => total + count(each), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
   };
 }
 
@@ -55,7 +72,7 @@ export function failures(output: string): string[] {
 }
 
 /** Returns the last line of a run: `N passed, N failed`, and the number of skipped tests if any. */
-export function summaryLine({ passed, failed, skipped }: ReturnType<typeof summarise>): string {
+export function summaryLine({ passed, failed, skipped }: Summary): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 

@@ -7,9 +7,9 @@ import { root } from "../shared/checkout.ts";
 import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { testsOfChange } from "./changed-tests.ts";
 import { programBundle } from "./program-bundle.ts";
-import { readArguments, selectTests, sizeOf, timingsOf } from "./select-tests.ts";
+import { groupsOf, readArguments, selectTests, sizeOf, timingsOf } from "./select-tests.ts";
 import { installTestPackages } from "./test-packages.ts";
-import { failures, slowestFiles, summarise, summaryLine } from "./test-summary.ts";
+import { failures, slowestFiles, summarise, summaryLine, sumOf } from "./test-summary.ts";
 
 /** Returns a type check that stores what it found below build/, so that the next one reads only what changed since. */
 const typeCheck = (name: string, ...args: readonly string[]) => {
@@ -39,8 +39,8 @@ const bunTest = (which: readonly string[]) => [
 
 const files = selection.isBinary ? [] : await filesToTest();
 const checks = runChecks();
-const run = selection.isBinary ? await binaryTests(selection.paths, bunTest) : await sourceTests(files);
-const summary = run === null ? { passed: 0, failed: 0, skipped: 0 } : await runTests(run);
+const runs = selection.isBinary ? [await binaryTests(selection.paths, bunTest)] : await sourceTests(files);
+const summary = await runTests(runs);
 const failedChecks = await checks;
 for (const output of failedChecks) console.log(output);
 const failed = summary.failed + failedChecks.length;
@@ -64,10 +64,27 @@ async function runChecks(): Promise<string[]> {
 }
 
 /** Runs the tests and prints the output of failed ones again, and the slowest files. */
-async function runTests(run: TestRun) {
+async function runTests(runs: readonly TestRun[]) {
   // A whole run needs them all, and fetches them while other tests run.
   using _packages =
     selection.paths.length === 0 && files.some((file) => sizeOf(file) === "slow") ? installTestPackages() : null;
+  const summaries: ReturnType<typeof summarise>[] = [];
+  const failed: string[] = [];
+  for (const run of runs) {
+    const { output, exitCode } = await outputOf(run);
+    summaries.push(summarise(output, exitCode));
+    failed.push(...failures(output));
+  }
+  // Options may leave out tests of a file.
+  if (!selection.isBinary && selection.options.length === 0) await shareTimings();
+  for (const failure of failed) console.log(`\n${failure}`);
+  const slowest = slowestFiles(files, await readTimings());
+  if (slowest.length > 0) console.log(`\nslowest files:\n${slowest.join("\n")}\n`);
+  return sumOf(summaries);
+}
+
+/** Runs tests and passes their output on. */
+async function outputOf(run: TestRun): Promise<{ readonly output: string; readonly exitCode: number }> {
   const tests = Bun.spawn([...run.command], {
     cwd: root,
     env: { ...process.env, ...run.env },
@@ -79,14 +96,9 @@ async function runTests(run: TestRun) {
     process.stderr.write(piece);
     output += decoder.decode(piece, { stream: true });
   }
-  const summary = summarise(output, await tests.exited);
+  const exitCode = await tests.exited;
   await run.clean?.();
-  // Options may leave out tests of a file.
-  if (!selection.isBinary && selection.options.length === 0) await shareTimings();
-  for (const failure of failures(output)) console.log(`\n${failure}`);
-  const slowest = slowestFiles(files, await readTimings());
-  if (slowest.length > 0) console.log(`\nslowest files:\n${slowest.join("\n")}\n`);
-  return summary;
+  return { output, exitCode };
 }
 
 /** Returns the selected test files as arguments of `bun test`, and logs which files are left out. */
@@ -98,14 +110,20 @@ async function filesToTest(): Promise<string[]> {
   return selected;
 }
 
-/** Returns the run of test files against the source; null without files. */
-async function sourceTests(files: readonly string[]): Promise<TestRun | null> {
-  if (files.length === 0) return null;
+/** Returns the runs of test files against the source, in order. */
+async function sourceTests(files: readonly string[]): Promise<TestRun[]> {
+  if (files.length === 0) return [];
   await Bun.write(TIMINGS, JSON.stringify(timingsOf(files, await readTimings())));
   const order = [`--parallel=${LANES}`, `--timings=${TIMINGS}`, "--update-timings"];
   const needsProgram = files.some((file) => sizeOf(file) !== "unit");
   const bundle = needsProgram ? { TEST_BUNDLE: await programBundle() } : {};
-  return { command: bunTest([...order, ...files]), env: { TEST_SIZES: "enforced", ...bundle } };
+  const env = { TEST_SIZES: "enforced", ...bundle };
+  // An option such as a pattern of names applies to all files together.
+  if (selection.options.length > 0) return [{ command: bunTest([...order, ...files]), env }];
+  return groupsOf(files).map(({ isIsolated, files }) => {
+    const isolation = isIsolated ? [] : ["--no-isolate"];
+    return { command: bunTest([...order, ...isolation, ...files]), env };
+  });
 }
 
 async function readTimings(): Promise<Record<string, number>> {

@@ -7,6 +7,7 @@ import { programCommand } from "../../../harness/program.ts";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ApiServer } from "../../support/http.ts";
+import { runHere } from "../run-here.ts";
 
 setDefaultTimeout(180_000);
 
@@ -33,7 +34,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
   const as = (account: string) => {
     const { key, accountId } = server.client(account);
     const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: key };
-    return { accountId, run: (...args: string[]) => runCli(args, environment) };
+    return { accountId, run: (...args: string[]) => runHere(args, environment) };
   };
   const requests = () => server.log.filter(({ event }) => event === "http.request").length;
   /** Completes or fails each recording as soon as it was sent. */
@@ -226,13 +227,13 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
 
   test("an invalid key exits with 5, and stops a batch before anything is sent", async () => {
     const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: "trs_wrong" };
-    const { exitCode, stdout, stderr } = await runCli(["submit", jfk, jfk], environment);
+    const { exitCode, stdout, stderr } = await runHere(["submit", jfk, jfk], environment);
     expect([exitCode, stdout]).toEqual([5, ""]);
     expect(stderr).toContain("invalid_api_key");
     expect(stderr).not.toContain(".;");
-    expect((await runCli(["list"], { ...environment, TRANSCRIBE_API_KEY: "" })).exitCode).toBe(5);
+    expect((await runHere(["list"], { ...environment, TRANSCRIBE_API_KEY: "" })).exitCode).toBe(5);
     for (const command of ["watch", "delete"]) {
-      const refused = await runCli([command, nowhere, Bun.randomUUIDv7()], environment);
+      const refused = await runHere([command, nowhere, Bun.randomUUIDv7()], environment);
       expect([refused.exitCode, refused.stderr.split("\n").length]).toEqual([5, 2]);
     }
   });

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { scopes } from "../../../src/keys/index.ts";
 import { enterSaid } from "../../support/editor.ts";
 import { ApiServer } from "../../support/http.ts";
+import { runHere } from "../run-here.ts";
 
 setDefaultTimeout(120_000);
 
@@ -16,7 +16,7 @@ afterAll(() => {
 
 const { key, accountId } = server.client("first", { scopes });
 const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: key };
-const run = (...args: string[]) => runCli(args, environment);
+const run = (...args: string[]) => runHere(args, environment);
 const nowhere = Bun.randomUUIDv7();
 
 describe("a client command that changes recordings", () => {
@@ -64,7 +64,7 @@ describe("a client command that changes recordings", () => {
   test("is refused with 5 for a key without the scope, and names it", async () => {
     const usual = server.client("first").key;
     const id = server.enterQueued(accountId);
-    const refused = await runCli(["cancel", id], { ...environment, TRANSCRIBE_API_KEY: usual });
+    const refused = await runHere(["cancel", id], { ...environment, TRANSCRIBE_API_KEY: usual });
     expect(refused.exitCode).toBe(5);
     expect(refused.stderr).toContain("This key lacks the scope transcriptions:edit");
   });

@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { settingEntries } from "../../../src/config/index.ts";
+import { runHere } from "../run-here.ts";
 
 setDefaultTimeout(60_000);
 
@@ -55,7 +56,7 @@ describe("transcribe config show", () => {
     const file = await fileOf("show.toml", '[limits]\nupload_bytes = "1 GiB"\n');
     const args = ["config", "show", "--config", file, "--port", "99"];
     const environment = { TRANSCRIBE_QUEUE_SLOTS: "3" };
-    const { exitCode, stdout, stderr } = await runCli([...args, "--json"], environment);
+    const { exitCode, stdout, stderr } = await runHere([...args, "--json"], environment);
     expect([exitCode, stderr]).toEqual([0, ""]);
     const shown = Value.Parse(shownShape, JSON.parse(stdout));
     expect(shown.file).toBe(file);
@@ -69,7 +70,7 @@ describe("transcribe config show", () => {
     expect(of("queue.slots")).toMatchObject({ value: 3, origin: { name: "TRANSCRIBE_QUEUE_SLOTS" }, reload: true });
     expect(of("log.level")).toMatchObject({ value: "info", origin: { type: "default" } });
 
-    const forPeople = (await runCli(args, environment)).stdout;
+    const forPeople = (await runHere(args, environment)).stdout;
     expect(forPeople).toStartWith(`settings file: ${file}\n`);
     expect(forPeople).toMatch(new RegExp(`^limits\\.upload_bytes +"1 GiB" +${RegExp.escape(file)}:2:1$`, "m"));
   });
@@ -77,15 +78,15 @@ describe("transcribe config show", () => {
   test("prints no password of a URL", async () => {
     const environment = { TRANSCRIBE_MODELS_MIRROR: "https://user:hidden@mirror.example/models" };
     for (const form of [[], ["--json"]]) {
-      const { stdout } = await runCli(["config", "show", ...form], environment);
+      const { stdout } = await runHere(["config", "show", ...form], environment);
       expect(stdout).toContain("https://…@mirror.example/models");
       expect(stdout).not.toContain("hidden");
     }
   });
 
   test("reports that no file was read, and refuses invalid settings", async () => {
-    expect((await runCli(["config", "show"])).stdout).toStartWith("settings file: none\n");
-    const { exitCode, stdout, stderr } = await runCli(["config", "show"], { TRANSCRIBE_PORT: "x" });
+    expect((await runHere(["config", "show"])).stdout).toStartWith("settings file: none\n");
+    const { exitCode, stdout, stderr } = await runHere(["config", "show"], { TRANSCRIBE_PORT: "x" });
     expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining("transcribe: TRANSCRIBE_PORT: ")]);
   });
 });
@@ -110,7 +111,7 @@ describe("transcribe config check", () => {
     ['rules = ["sales = member"]', "oidc.rules", "write ROLE ACCOUNTS: group NAME"],
   ])("explains the fault of the sign-in provider in %s", async (toml, setting, message) => {
     const file = await fileOf("oidc.toml", `[console]\nenabled = true\n\n[oidc]\n${toml}\n`);
-    const { exitCode, stdout } = await runCli(["config", "check", file]);
+    const { exitCode, stdout } = await runHere(["config", "check", file]);
     expect(exitCode).toBe(2);
     expect(stdout).toContain(`fault: ${file}:`);
     expect(stdout).toContain(`${setting}: `);
@@ -119,7 +120,7 @@ describe("transcribe config check", () => {
 
   test("finds no fault in a valid file, with exit code 0", async () => {
     const file = await fileOf("good.toml", "[queue]\nslots = 2\n");
-    expect(await runCli(["config", "check", file])).toEqual({
+    expect(await runHere(["config", "check", file])).toEqual({
       exitCode: 0,
       stdout: `${file}: no faults\n`,
       stderr: "",
@@ -128,7 +129,7 @@ describe("transcribe config check", () => {
 
   test("reports every fault with its place, also those that other parts find, with exit code 2", async () => {
     const wrong = await fileOf("wrong.toml", "[queue]\nslot = 2\n[server]\nport = 'x'\n");
-    const { exitCode, stdout, stderr } = await runCli(["config", "check", wrong]);
+    const { exitCode, stdout, stderr } = await runHere(["config", "check", wrong]);
     expect([exitCode, stderr]).toEqual([2, ""]);
     expect(stdout.trim().split("\n")).toEqual([
       `fault: ${wrong}:2:1: queue.slot: there is no such setting; did you mean queue.slots?`,
@@ -138,7 +139,7 @@ describe("transcribe config check", () => {
       "meaningless.toml",
       "[fetch]\nallow = ['https://user:secret@host']\n[server]\ntls_key = 'key'\n",
     );
-    const checked = await runCli(["config", "check", meaningless, "--json"], {
+    const checked = await runHere(["config", "check", meaningless, "--json"], {
       TRANSCRIBE_SERVER_TRUSTED_PROXIES: "x/y",
       TRANSCRIBE_SERVER_HOSTS: "a.example,https://b.example",
     });
@@ -161,7 +162,7 @@ describe("transcribe config check", () => {
 
   test("warns of settings without effect, with exit code 0", async () => {
     const file = await fileOf("warned.toml", "[fetch]\nenabled = false\nallow = ['a.example']\n");
-    const { exitCode, stdout } = await runCli(["config", "check", file]);
+    const { exitCode, stdout } = await runHere(["config", "check", file]);
     expect(exitCode).toBe(0);
     expect(stdout).toStartWith(`warning: ${file}:3:1: fetch.allow: this has no effect while fetch.enabled is false\n`);
   });
@@ -176,8 +177,8 @@ test("a server with an invalid settings file reports the line and does not start
 
 test("commands find the data directory in the settings file, like the server", async () => {
   const file = await fileOf("accounts.toml", "[storage]\ndata_dir = 'of-the-file'\n");
-  await runCli(["accounts", "create", "acme", "--config", file]);
-  const listed = await runCli(["accounts", "list", "--json"], { TRANSCRIBE_CONFIG: file });
+  await runHere(["accounts", "create", "acme", "--config", file]);
+  const listed = await runHere(["accounts", "list", "--json"], { TRANSCRIBE_CONFIG: file });
   expect(listed.stdout).toContain('"acme"');
   expect(await Bun.file(join(directory.path, "of-the-file/transcribe.db")).exists()).toBe(true);
 });
