@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { type RunningProgram, StandbyPair, until } from "../../harness/standby-pair.ts";
 import { writeCertificateFolders } from "../../src/replication/index.ts";
-import { type RunningProgram, StandbyPair, until } from "./standby-pair.ts";
 
 const sample = join(import.meta.dir, "../../build/samples/jfk.mp3");
 const ready = available("the standby of a real server", sample);

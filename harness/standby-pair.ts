@@ -1,18 +1,18 @@
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { root } from "../../harness/checkout.ts";
-import { TestClient } from "../../harness/client.ts";
-import { programCommand } from "../../harness/program.ts";
-import { reuseSelfTests } from "../../harness/self-test-results.ts";
-import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "../../harness/server.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import { openDatabase, type Store } from "../../src/database/index.ts";
-import { createKey } from "../../src/keys/index.ts";
-import { writeCertificateFolders } from "../../src/replication/index.ts";
-import { DataDirectory } from "../../src/storage/index.ts";
+import { root } from "./checkout.ts";
+import { TestClient } from "./client.ts";
+import { programCommand } from "./program.ts";
+import { reuseSelfTests } from "./self-test-results.ts";
+import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "./server.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+import { createAccount } from "../src/accounts/index.ts";
+import { openDatabase, type Store } from "../src/database/index.ts";
+import { createKey } from "../src/keys/index.ts";
+import { writeCertificateFolders } from "../src/replication/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
 
 const HOST = "127.0.0.1";
 
@@ -32,8 +32,6 @@ export class StandbyPair implements AsyncDisposable {
   readonly #port = freePort();
   readonly standbyPort = freePort();
   readonly #started: RunningProgram[] = [];
-  /** File with the number of the write at which an armed server ends itself, see `arm`. */
-  readonly #stepPath = join(this.path, "step");
 
   /** Creates the certificates of both. */
   static async create(): Promise<StandbyPair> {
@@ -56,8 +54,13 @@ export class StandbyPair implements AsyncDisposable {
     };
   }
 
-  /** Starts the server, and waits until it listens. */
-  async serve(settings: Readonly<Record<string, string>> = {}): Promise<RunningProgram> {
+  /** e.g. `http://127.0.0.1:43210` */
+  get origin(): string {
+    return `http://${HOST}:${this.#port}`;
+  }
+
+  /** Starts the server, and waits until it listens. @param preload a module that its process loads before the program */
+  async serve(settings: Readonly<Record<string, string>> = {}, preload: string | null = null): Promise<RunningProgram> {
     mkdirSync(this.serverDirectory, { recursive: true, mode: 0o700 });
     reuseSelfTests(this.serverDirectory);
     const [program = "", ...rest] = programCommand(
@@ -67,11 +70,9 @@ export class StandbyPair implements AsyncDisposable {
       "--data-dir",
       this.serverDirectory,
     );
-    const preload = ["--preload", join(import.meta.dir, "die-when-armed.ts")];
-    const running = this.#start([program, ...preload, ...rest], {
+    const running = this.#start([program, ...(preload === null ? [] : ["--preload", preload]), ...rest], {
       ...this.settings(HOST),
       TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
-      DIE_AT_STEP: this.#stepPath,
       ...settings,
     });
     await until(running, ({ event }) => event === "server.listening");
@@ -91,14 +92,6 @@ export class StandbyPair implements AsyncDisposable {
   /** Exchanges the roles of both directories, after a takeover. */
   exchange(): void {
     [this.serverDirectory, this.standbyDirectory] = [this.standbyDirectory, this.serverDirectory];
-  }
-
-  /** Makes the server end itself before a write of its database. @param step number of writes from now on that pass */
-  async arm({ child }: RunningProgram, step: number): Promise<void> {
-    writeFileSync(this.#stepPath, `${step}`);
-    child.kill("SIGUSR2");
-    // The signal is handled before the next request.
-    await fetch(`http://${HOST}:${this.#port}/healthz`);
   }
 
   /** Uses the server's database, as a command does. */
@@ -125,7 +118,7 @@ export class StandbyPair implements AsyncDisposable {
         },
         by,
       );
-      const client = new TestClient(`http://${HOST}:${this.#port}/api/public/v1`, secret);
+      const client = new TestClient(`${this.origin}/api/public/v1`, secret);
       return Object.assign(client, { accountId: account.id });
     });
   }
