@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
+import { newRecording } from "./new-recording.ts";
 import { programCommand } from "./program.ts";
 import { reuseSelfTests } from "./self-test-results.ts";
 import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "./server.ts";
@@ -11,6 +12,7 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 import { createAccount } from "../src/accounts/index.ts";
 import { openDatabase, type Store } from "../src/database/index.ts";
 import { createKey } from "../src/keys/index.ts";
+import { Recordings } from "../src/recordings/index.ts";
 import { writeCertificateFolders } from "../src/replication/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
 
@@ -29,8 +31,8 @@ export class StandbyPair implements AsyncDisposable {
   readonly path = this.#temporary.path;
   serverDirectory = join(this.path, "server");
   standbyDirectory = join(this.path, "standby");
-  readonly #port = freePort();
-  readonly standbyPort = freePort();
+  #port = freePort();
+  standbyPort = freePort();
   readonly #started: RunningProgram[] = [];
 
   /** Creates the certificates of both. */
@@ -59,10 +61,19 @@ export class StandbyPair implements AsyncDisposable {
     return `http://${HOST}:${this.#port}`;
   }
 
-  /** Starts the server, and waits until it listens. @param preload a module that its process loads before the program */
-  async serve(settings: Readonly<Record<string, string>> = {}, preload: string | null = null): Promise<RunningProgram> {
+  /**
+   * Starts the server, and waits until it listens.
+   * @param preload a module that its process loads before the program
+   * @param log gets the lines of this server, perhaps after those of earlier ones
+   */
+  async serve(
+    settings: Readonly<Record<string, string>> = {},
+    preload: string | null = null,
+    log: LogLine[] = [],
+  ): Promise<RunningProgram> {
     mkdirSync(this.serverDirectory, { recursive: true, mode: 0o700 });
     reuseSelfTests(this.serverDirectory);
+    const earlier = log.filter(isListening).length;
     const [program = "", ...rest] = programCommand(
       "serve",
       "--port",
@@ -74,8 +85,8 @@ export class StandbyPair implements AsyncDisposable {
       ...this.settings(HOST),
       TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
       ...settings,
-    });
-    await until(running, ({ event }) => event === "server.listening");
+    }, log);
+    await until(running, isListening, earlier + 1);
     return running;
   }
 
@@ -92,6 +103,12 @@ export class StandbyPair implements AsyncDisposable {
   /** Exchanges the roles of both directories, after a takeover. */
   exchange(): void {
     [this.serverDirectory, this.standbyDirectory] = [this.standbyDirectory, this.serverDirectory];
+  }
+
+  /** Lets the next server listen on other ports, because the former one still has its own. */
+  useOtherPorts(): void {
+    this.#port = freePort();
+    this.standbyPort = freePort();
   }
 
   /** Uses the server's database, as a command does. */
@@ -123,6 +140,18 @@ export class StandbyPair implements AsyncDisposable {
     });
   }
 
+  /** Creates a completed recording, as a command with the database open does. @returns its id */
+  completed(accountId: string): string {
+    return this.withStore((store) => {
+      const recordings = new Recordings(store, Date.now);
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      recordings.claim(id);
+      const words = [{ text: "hello", startSeconds: 0, endSeconds: 1, probability: 0.9 }];
+      recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "hello", words }]);
+      return id;
+    });
+  }
+
   /**
    * Reads a copy of the standby's directory, as a takeover does. Nothing may be on its way to the standby.
    * @throws {Error} if the database is damaged
@@ -141,7 +170,11 @@ export class StandbyPair implements AsyncDisposable {
     return read(database, existsSync(uploads) ? readdirSync(uploads) : []);
   }
 
-  #start(command: readonly string[], settings: Readonly<Record<string, string>>): RunningProgram {
+  #start(
+    command: readonly string[],
+    settings: Readonly<Record<string, string>>,
+    log: LogLine[] = [],
+  ): RunningProgram {
     const child = Bun.spawn(killedWithParent(command), {
       cwd: root,
       env: environmentWith(settings),
@@ -149,7 +182,6 @@ export class StandbyPair implements AsyncDisposable {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const log: LogLine[] = [];
     const running = { child, log, end: collectLog(child, log) };
     this.#started.push(running);
     return running;
@@ -161,6 +193,8 @@ export class StandbyPair implements AsyncDisposable {
     this.#temporary[Symbol.dispose]();
   }
 }
+
+const isListening = ({ event }: LogLine) => event === "server.listening";
 
 /** Waits until a process has logged a number of such lines. @throws {Error} with its log when it exits before */
 export async function until(

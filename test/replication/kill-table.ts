@@ -3,10 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
 import type { TestClient } from "../../harness/client.ts";
-import { newRecording } from "../../harness/new-recording.ts";
 import { isFromSource } from "../../harness/program.ts";
 import { type RunningProgram, StandbyPair, until } from "../../harness/standby-pair.ts";
-import { Recordings } from "../../src/recordings/index.ts";
 
 const sample = join(import.meta.dir, "../../build/samples/jfk.mp3");
 /** Whether the kills can run: they need the source, into which they are built. */
@@ -23,18 +21,6 @@ interface Operation {
   readonly request: (client: TestClient, id: string) => Promise<Response>;
   /** Checks the standby's copy. @param answered the id in the answer, or that of what was changed; null without answer */
   readonly check: (scene: Scene, answered: string | null, id: string) => void;
-}
-
-/** Creates a completed recording, as a command with the database open does. */
-function completed({ pair, client }: Scene): string {
-  return pair.withStore((store) => {
-    const recordings = new Recordings(store, Date.now);
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), client.accountId));
-    recordings.claim(id);
-    const words = [{ text: "hello", startSeconds: 0, endSeconds: 1, probability: 0.9 }];
-    recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "hello", words }]);
-    return id;
-  });
 }
 
 interface Row {
@@ -64,7 +50,7 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   },
   correction: {
-    prepare: completed,
+    prepare: ({ pair, client }) => pair.completed(client.accountId),
     request: (client, id) =>
       client.fetch(`/transcriptions/${id}/speakers`, {
         method: "PATCH",
@@ -80,7 +66,7 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   },
   deletion: {
-    prepare: completed,
+    prepare: ({ pair, client }) => pair.completed(client.accountId),
     request: (client, id) => client.fetch(`/transcriptions/${id}`, { method: "DELETE" }),
     check(scene, answered, id) {
       const row = rowsIn(scene).rows.find((each) => each.id === id);

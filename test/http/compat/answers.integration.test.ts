@@ -261,8 +261,10 @@ describe.if(ready)("POST /v1/audio/translations", () => {
   });
 
   test("ends a stream with an error if the standby has not confirmed its recording", async () => {
+    let asked = 0;
     server.standby.onConfirm = () => {
-      server.standby.isThere = server.queued.length === 0;
+      asked += 1;
+      server.standby.isThere = asked === 1;
     };
     const before = server.queued.length;
     const answer = post(server, client, [...usualParts(), ["stream", "true"]], { path });
