@@ -2,6 +2,12 @@ import { Database } from "bun:sqlite";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { createAccount } from "../src/accounts/index.ts";
+import { openDatabase, type Store } from "../src/database/index.ts";
+import { createKey } from "../src/keys/index.ts";
+import { Recordings } from "../src/recordings/index.ts";
+import { writeCertificateFolders } from "../src/replication/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
 import { newRecording } from "./new-recording.ts";
@@ -9,12 +15,6 @@ import { programCommand } from "./program.ts";
 import { reuseSelfTests } from "./self-test-results.ts";
 import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
-import { createAccount } from "../src/accounts/index.ts";
-import { openDatabase, type Store } from "../src/database/index.ts";
-import { createKey } from "../src/keys/index.ts";
-import { Recordings } from "../src/recordings/index.ts";
-import { writeCertificateFolders } from "../src/replication/index.ts";
-import { DataDirectory } from "../src/storage/index.ts";
 
 const HOST = "127.0.0.1";
 
@@ -81,11 +81,15 @@ export class StandbyPair implements AsyncDisposable {
       "--data-dir",
       this.serverDirectory,
     );
-    const running = this.#start([program, ...(preload === null ? [] : ["--preload", preload]), ...rest], {
-      ...this.settings(HOST),
-      TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
-      ...settings,
-    }, log);
+    const running = this.#start(
+      [program, ...(preload === null ? [] : ["--preload", preload]), ...rest],
+      {
+        ...this.settings(HOST),
+        TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
+        ...settings,
+      },
+      log,
+    );
     await until(running, isListening, earlier + 1);
     return running;
   }
@@ -170,11 +174,7 @@ export class StandbyPair implements AsyncDisposable {
     return read(database, existsSync(uploads) ? readdirSync(uploads) : []);
   }
 
-  #start(
-    command: readonly string[],
-    settings: Readonly<Record<string, string>>,
-    log: LogLine[] = [],
-  ): RunningProgram {
+  #start(command: readonly string[], settings: Readonly<Record<string, string>>, log: LogLine[] = []): RunningProgram {
     const child = Bun.spawn(killedWithParent(command), {
       cwd: root,
       env: environmentWith(settings),

@@ -38,13 +38,15 @@ export function answerConfirmationRequests(paths: DataPaths, gate: ChangeGate, i
   };
   // What an earlier server has left belongs to commands that have given up.
   remove();
-  let looking: Promise<void> | null = null;
+  let isLooking = false;
   const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
     // A full disk has other signs, and the next look repeats it.
-    looking ??= look()
+    void look()
       .catch(() => {})
       .finally(() => {
-        looking = null;
+        isLooking = false;
       });
   }, LOOK_MILLISECONDS);
   return () => {
@@ -66,7 +68,11 @@ export async function requestConfirmation(paths: DataPaths): Promise<boolean> {
     if (codeOf(error) === "ENOENT") return true;
     throw error;
   }
-  for (const giveUpAt = performance.now() + PATIENCE_MILLISECONDS; existsSync(path); await sleep(LOOK_MILLISECONDS / 2)) {
+  for (
+    const giveUpAt = performance.now() + PATIENCE_MILLISECONDS;
+    existsSync(path);
+    await sleep(LOOK_MILLISECONDS / 2)
+  ) {
     if (performance.now() < giveUpAt) continue;
     rmSync(path, { force: true });
     return false;

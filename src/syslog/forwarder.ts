@@ -113,7 +113,8 @@ export class AuditForwarder {
     const { store, changes, sender, times, target } = this.#services;
     const through = entries.at(-1)?.id ?? from;
     try {
-      if (!(await mayAcknowledge(changes, this.#stopping.signal))) throw new Error("the standby has not confirmed them");
+      if (!(await mayAcknowledge(changes, this.#stopping.signal)))
+        throw new Error("the standby has not confirmed them");
       const frames = entries.map((entry) => syslogFrame(entry, sender));
       try {
         await deliver(target(), frames, this.#stopping.signal, times);

@@ -51,7 +51,9 @@ test.if(ready)(
     await standby.end("SIGKILL");
     // Whatever was answered is there, although the standby was killed.
     expect(idsIn(pair)).toEqual([first.id]);
-    expect(pair.inCopy((database) => database.query("SELECT 1 FROM accounts WHERE name = 'safe'").all())).toHaveLength(1);
+    expect(pair.inCopy((database) => database.query("SELECT 1 FROM accounts WHERE name = 'safe'").all())).toHaveLength(
+      1,
+    );
     expect(readFileSync(join(pair.standbyDirectory, "uploads", first.id)).equals(readFileSync(sample))).toBe(true);
 
     standby = pair.follow();

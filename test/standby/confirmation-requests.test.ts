@@ -14,7 +14,9 @@ test("a command learns whether the standby has its changes, and waits for no ser
   const gate = new StandbyGate();
   let isRequired = true;
   let asked = 0;
-  gate.onConfirm = () => void (asked += 1);
+  gate.onConfirm = () => {
+    asked += 1;
+  };
   const stop = answerConfirmationRequests(paths, gate, () => isRequired);
   const folder = join(paths.state, "confirmations");
   const until = async (isThere: boolean) => {

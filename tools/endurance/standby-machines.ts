@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { TestClient } from "../../harness/client.ts";
 import { isAlive } from "../../harness/processes.ts";
 import { runCli, startTimeout } from "../../harness/server.ts";
-import { type RunningProgram, StandbyPair, until } from "../../harness/standby-pair.ts";
+import { type RunningProgram, StandbyPair } from "../../harness/standby-pair.ts";
 import { suspend } from "../shared/processes.ts";
 import { BadConnection } from "./bad-connection.ts";
 import type { RoundServer } from "./rounds.ts";
@@ -153,7 +153,11 @@ export class StandbyMachines implements RoundServer, AsyncDisposable {
 
   async #serve(waits: boolean): Promise<void> {
     this.#waits = waits;
-    const running = await this.pair.serve({ ...this.#settings, TRANSCRIBE_STANDBY_WAIT: String(waits) }, null, this.log);
+    const running = await this.pair.serve(
+      { ...this.#settings, TRANSCRIBE_STANDBY_WAIT: String(waits) },
+      null,
+      this.log,
+    );
     this.#server = running;
   }
 

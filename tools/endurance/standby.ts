@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { generousLimits } from "../../harness/server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
+import { generousLimits } from "../../harness/server.ts";
 import { quantile } from "../shared/figures.ts";
 import { beforeStop } from "../shared/processes.ts";
 import { ChangeStream } from "./change-stream.ts";
@@ -211,10 +211,11 @@ function endRows(machines: StandbyMachines, rounds: Rounds, failedStops: readonl
   return [
     ...rounds.rows(over, [], [dataDirectory, pair.standbyDirectory], { isKnown, repeatsParts: true }),
     none("recordings that only one of both databases has at the end", difference, over),
-    none("uploads that only one of both has at the end", [
-      ...others(uploads, copied.uploads),
-      ...others(copied.uploads, uploads),
-    ], over),
+    none(
+      "uploads that only one of both has at the end",
+      [...others(uploads, copied.uploads), ...others(copied.uploads, uploads)],
+      over,
+    ),
     none("other files of the standby", namesIn(pair.standbyDirectory, "incoming"), over),
     none("machines whose last stop failed", failedStops, over),
   ];

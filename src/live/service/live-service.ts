@@ -104,7 +104,15 @@ export class LiveService implements LiveSessions {
       }
       files.create();
       const createdAt = now();
-      const owner = { accountId: account.id, workspaceId, holder, createdAt, place, requireAccess, knowsAbsence: false };
+      const owner = {
+        accountId: account.id,
+        workspaceId,
+        holder,
+        createdAt,
+        place,
+        requireAccess,
+        knowsAbsence: false,
+      };
       const first = { id, options: checked, nextNumber: 0, names: new Map<string, string>(), earlier: null };
       const session = this.#start(owner, first);
       this.#storeOpening(sender, id, checked, createdAt);

@@ -52,7 +52,9 @@ describe("a live session", () => {
 
   test("opens when the standby has it, and resumes also without a standby", async () => {
     let asked = 0;
-    server.standby.onConfirm = () => void (asked += 1);
+    server.standby.onConfirm = () => {
+      asked += 1;
+    };
     const first = await open();
     expect(asked).toBe(1);
     const session = server.live.last;
