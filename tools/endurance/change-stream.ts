@@ -94,6 +94,8 @@ export class ChangeStream implements AsyncDisposable {
     const faults: string[] = [];
     let recent = 0;
     const missing = (what: string, { id }: Known, answeredAt: number) => {
+      // Nobody was told of it.
+      if (answeredAt === Number.POSITIVE_INFINITY) return;
       if (answeredAt > before) recent += 1;
       else faults.push(`${what} of ${id}, answered ${((before - answeredAt) / 1000).toFixed(1)} s before`);
     };
@@ -164,7 +166,9 @@ export class ChangeStream implements AsyncDisposable {
   }
 
   async #create(): Promise<void> {
-    const answer = await this.#ask("create", (client) => client.send(this.#path));
+    const body = new FormData();
+    body.set("file", Bun.file(this.#path), "silence.wav");
+    const answer = await this.#ask("create", "/transcriptions", { method: "POST", body });
     if (answer === null) return;
     const { id } = JSON.parse(answer.text) as { readonly id: string };
     this.#add(id, answer.at);
@@ -178,21 +182,15 @@ export class ChangeStream implements AsyncDisposable {
     const body = JSON.stringify({ tags: [sent.value] });
     const headers = { "Content-Type": "application/json" };
     const path = `/transcriptions/${known.id}/tags`;
-    const answer = await this.#ask("correction", (client) => client.fetch(path, { method: "PUT", headers, body }));
+    const answer = await this.#ask("correction", path, { method: "PUT", headers, body });
     sent.answeredAt = answer?.at ?? null;
     if (answer !== null) this.#expect(sent.value);
   }
 
   async #delete(known: Known): Promise<void> {
     known.deletion = { value: "", answeredAt: null };
-    const path = `/transcriptions/${known.id}`;
-    let isRunning = false;
-    const answer = await this.#ask("deletion", async (client) => {
-      const response = await client.fetch(path, { method: "DELETE" });
-      isRunning = response.status === 409;
-      return response;
-    });
-    if (isRunning) known.deletion = null;
+    const answer = await this.#ask("deletion", `/transcriptions/${known.id}`, { method: "DELETE" });
+    if (answer === "running") known.deletion = null;
     else known.deletion.answeredAt = answer?.at ?? null;
   }
 

@@ -216,11 +216,16 @@ function endRows(machines: StandbyMachines, rounds: Rounds, failedStops: readonl
       [...others(uploads, copied.uploads), ...others(copied.uploads, uploads)],
       over,
     ),
-    none("other files of the standby", namesIn(pair.standbyDirectory, "incoming"), over),
+    none("other files of the standby", filesIn(join(pair.standbyDirectory, "incoming")), over),
     none("machines whose last stop failed", failedStops, over),
   ];
 }
 
 function namesIn(directory: string, folder: string): string[] {
   return readdirSync(join(directory, folder)).toSorted();
+}
+
+function filesIn(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
