@@ -23,6 +23,13 @@ interface Known {
   isBusy: boolean;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 type Kind = "create" | "correction" | "deletion";
 
 /** What a takeover has made of the answered changes. */
@@ -60,8 +67,8 @@ export class ChangeStream implements AsyncDisposable {
   readonly #known = new Map<string, Known>();
   readonly #path: string;
   readonly #writers: readonly Promise<void>[];
+  readonly #stopping = new AbortController();
   #isPaused = false;
-  #isOver = false;
   #inProgress = 0;
   #number = 0;
 
@@ -126,15 +133,16 @@ export class ChangeStream implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
+    this.#stopping.abort();
     await Promise.all(this.#writers);
     this.arrivals[Symbol.dispose]();
   }
 
   async #write(): Promise<void> {
-    while (!this.#isOver) {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
       await Bun.sleep(this.#random() * PAUSE_MILLISECONDS);
-      if (this.#isPaused || this.#isOver) continue;
+      if (this.#isPaused || signal.aborted) continue;
       this.#inProgress += 1;
       try {
         await this.#change();
@@ -169,7 +177,7 @@ export class ChangeStream implements AsyncDisposable {
     const body = new FormData();
     body.set("file", Bun.file(this.#path), "silence.wav");
     const answer = await this.#ask("create", "/transcriptions", { method: "POST", body });
-    if (answer === null) return;
+    if (answer === null || answer.status !== 201) return;
     const { id } = JSON.parse(answer.text) as { readonly id: string };
     this.#add(id, answer.at);
     this.#expect(id);
@@ -183,15 +191,17 @@ export class ChangeStream implements AsyncDisposable {
     const headers = { "Content-Type": "application/json" };
     const path = `/transcriptions/${known.id}/tags`;
     const answer = await this.#ask("correction", path, { method: "PUT", headers, body });
-    sent.answeredAt = answer?.at ?? null;
-    if (answer !== null) this.#expect(sent.value);
+    if (answer === null || answer.status >= 300) return;
+    sent.answeredAt = answer.at;
+    this.#expect(sent.value);
   }
 
   async #delete(known: Known): Promise<void> {
     known.deletion = { value: "", answeredAt: null };
     const answer = await this.#ask("deletion", `/transcriptions/${known.id}`, { method: "DELETE" });
-    if (answer === "running") known.deletion = null;
-    else known.deletion.answeredAt = answer?.at ?? null;
+    // It is still being processed.
+    if (answer?.status === 409) known.deletion = null;
+    else if (answer?.status === 204) known.deletion.answeredAt = answer.at;
   }
 
   /** Notes when a text that was answered arrives on the standby. */
@@ -199,33 +209,27 @@ export class ChangeStream implements AsyncDisposable {
     if (this.isCalm && !this.#machines.waits) this.arrivals.expect(text);
   }
 
-  /** Sends a change. @returns its answer; null if it was refused, or it is unknown whether the change was made */
-  async #ask(
-    kind: Kind,
-    send: (client: TestClient) => Promise<Response>,
-  ): Promise<{ readonly text: string; readonly at: number } | null> {
+  /** Sends a change. @returns its answer; null if there is none, so that the change may have been made or not */
+  async #ask(kind: Kind, path: string, init: RequestInit): Promise<Answer | null> {
     const [begun, wasCalm] = [performance.now(), this.isCalm];
-    let response: Response;
-    let text: string;
     try {
-      response = await send(new TestClient(this.#machines.baseUrl, this.#account.key));
-      text = await response.text();
+      const client = new TestClient(this.#machines.baseUrl, this.#account.key);
+      const response = await client.fetch(path, { ...init, signal: this.#stopping.signal });
+      const answer = { status: response.status, text: await response.text(), at: Date.now() };
+      if (response.ok) this.counts.answered += 1;
+      else {
+        this.counts.refused += 1;
+        if (![409, 503].includes(answer.status)) this.unexpected.push(`${answer.status} for a ${kind}`);
+      }
+      if (response.ok && kind === "correction" && wasCalm && this.isCalm) {
+        const { alone, waiting } = this.answerMilliseconds;
+        (this.#machines.waits ? waiting : alone).push(performance.now() - begun);
+      }
+      return answer;
     } catch {
       this.counts.unanswered += 1;
       return null;
     }
-    const at = Date.now();
-    if (response.ok) {
-      this.counts.answered += 1;
-      const { alone, waiting } = this.answerMilliseconds;
-      if (wasCalm && this.isCalm && kind === "correction") {
-        (this.#machines.waits ? waiting : alone).push(performance.now() - begun);
-      }
-      return { text, at };
-    }
-    this.counts.refused += 1;
-    if (![409, 503].includes(response.status)) this.unexpected.push(`${response.status} for a ${kind}`);
-    return null;
   }
 
   /** Returns the tag of a recording, which may be empty; null if there is no such recording. */
