@@ -82,6 +82,11 @@ export class ChangeStream implements AsyncDisposable {
     this.#writers = Array.from({ length: WRITERS }, () => this.#write());
   }
 
+  /** Begins no further change until `paused` has run. Otherwise a change could meet a recording that was lost. */
+  hold(): void {
+    this.#isPaused = true;
+  }
+
   /** Runs work while no change is being sent. A server that is stopped answers its last one when it continues. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true;

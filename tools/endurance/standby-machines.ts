@@ -112,9 +112,14 @@ export class StandbyMachines implements RoundServer, AsyncDisposable {
    * Loses the server, lets the standby take over, and makes the former server the standby.
    * @param loss a server that is stopped continues when the other one serves, and must exit by itself
    * @param waits whether the new server waits for its standby
-   * @returns the seconds from the loss to the first answer of the new server, and from the start of `promote`
+   * @param onPromoted called before the new server serves
+   * @returns when the server was lost, and the seconds until the first answer of the new one
    */
-  async takeOver(loss: Loss, waits: boolean): Promise<{ readonly lostAt: number; readonly seconds: number }> {
+  async takeOver(
+    loss: Loss,
+    waits: boolean,
+    onPromoted: () => void,
+  ): Promise<{ readonly lostAt: number; readonly seconds: number }> {
     const former = this.#server;
     if (former === null) throw new Error("there is no server");
     const lostAt = Date.now();
@@ -126,6 +131,7 @@ export class StandbyMachines implements RoundServer, AsyncDisposable {
     const promoted = await runCli(["promote", "--data-dir", directory], this.#settings);
     if (promoted.exitCode !== 0) throw new Error(`promote failed with ${promoted.exitCode}: ${promoted.stderr}`);
     await this.#standby?.child.exited;
+    onPromoted();
     this.pair.exchange();
     if (loss === "stopped") this.pair.useOtherPorts();
     await this.#serve(waits);

@@ -108,7 +108,7 @@ class Takeovers {
     await Bun.sleep(this.#random() * pauseMilliseconds);
     const loss: Loss = this.#random() < 0.5 ? "killed" : "stopped";
     this.#count(`takeovers from a server that was ${loss}`);
-    const { lostAt, seconds } = await machines.takeOver(loss, !waits);
+    const { lostAt, seconds } = await machines.takeOver(loss, !waits, () => stream.hold());
     this.seconds.push(seconds);
     const { faults, recent } = await stream.paused(() => stream.losses(waits ? lostAt : lostAt - 1000 * DELAY_SECONDS));
     (waits ? this.#lost.waiting : this.#lost.alone).push(...faults);

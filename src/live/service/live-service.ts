@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Account, audit, countAccounts, getAccount } from "../../accounts/index.ts";
 import { transact } from "../../database/index.ts";
-import { MachineError, mayAcknowledge } from "../../disk/index.ts";
+import { MachineError } from "../../disk/index.ts";
 import { type CreatePlace, IntakeError, requireActive } from "../../intake/index.ts";
 import { newRecordingId } from "../../recordings/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -19,6 +18,7 @@ import {
 import { checkOptions } from "../options.ts";
 import type { OpenSession, ReportedEnd } from "../session/live-session.ts";
 import { LiveRows } from "../store/index.ts";
+import { EndConfirmation } from "./end-confirmation.ts";
 import { Finisher } from "./finish-session.ts";
 import { nameSpeakers } from "./name-speakers.ts";
 import { type FoundSession, recoverSessions } from "./recover-sessions.ts";
@@ -31,9 +31,6 @@ const CHECKS_PER_CHARGE = 10;
 const CHECKS_PER_REPETITION = 60;
 /** Time for which a session can be resumed after its connection was lost, or the server was started again. */
 const ABSENT_MILLISECONDS = 120_000;
-/** Interval at which the end of a session is confirmed again while the standby is away. */
-const CONFIRMATION_MILLISECONDS = 500;
-const UNCONFIRMED = "The standby has not confirmed the end of the session yet.";
 
 /** An open session, and what the server holds for it. */
 interface Entry {
@@ -46,8 +43,6 @@ interface Entry {
   readonly place: CreatePlace;
   /** Repeats the access checks of its client. A session of an earlier server has none until it is resumed. */
   requireAccess: () => void;
-  /** Whether its client knows that the standby is away. */
-  knowsAbsence: boolean;
 }
 
 /** The live sessions of a server. */
@@ -55,8 +50,8 @@ export class LiveService implements LiveSessions {
   readonly #services: LiveServices;
   readonly #rows: LiveRows;
   readonly #finisher: Finisher;
+  readonly #confirmation: EndConfirmation;
   readonly #entries = new Map<string, Entry>();
-  readonly #stopping = new AbortController();
   #unsubscribe: () => void = () => {};
   #checks = 0;
   #hasOpened = false;
@@ -66,6 +61,7 @@ export class LiveService implements LiveSessions {
   constructor(services: LiveServices) {
     this.#services = services;
     this.#rows = new LiveRows(services.store);
+    this.#confirmation = new EndConfirmation(services.changes);
     this.#finisher = new Finisher({ ...services, rows: this.#rows, modelId: () => services.models.current().id });
   }
 
@@ -104,15 +100,7 @@ export class LiveService implements LiveSessions {
       }
       files.create();
       const createdAt = now();
-      const owner = {
-        accountId: account.id,
-        workspaceId,
-        holder,
-        createdAt,
-        place,
-        requireAccess,
-        knowsAbsence: false,
-      };
+      const owner = { accountId: account.id, workspaceId, holder, createdAt, place, requireAccess };
       const first = { id, options: checked, nextNumber: 0, names: new Map<string, string>(), earlier: null };
       const session = this.#start(owner, first);
       this.#storeOpening(sender, id, checked, createdAt);
@@ -139,7 +127,7 @@ export class LiveService implements LiveSessions {
     const { session } = entry;
     if (session.isInUse) throw new LiveError({ kind: "in_use" });
     entry.requireAccess = sender.requireAccess;
-    entry.knowsAbsence = false;
+    this.#confirmation.forget(session);
     session.attach(listener);
     this.#services.engine.wake();
     this.#services.log.info({ event: "live.resumed", sessionId: id });
@@ -181,7 +169,7 @@ export class LiveService implements LiveSessions {
 
   async #stop(): Promise<void> {
     this.#unsubscribe();
-    this.#stopping.abort(new Error("the server stops"));
+    this.#confirmation.stop();
     await Promise.all([...this.#entries.values()].map(({ session }) => session.suspend()));
     await this.#finisher.stop();
   }
@@ -206,8 +194,7 @@ export class LiveService implements LiveSessions {
   #continue({ sampleCount, ...started }: FoundSession): void {
     const { accountId, workspaceId, holder, createdAt, place, id, options } = started;
     try {
-      const owner = { accountId, workspaceId, holder, createdAt, place, requireAccess: () => {}, knowsAbsence: false };
-      this.#start(owner, started);
+      this.#start({ accountId, workspaceId, holder, createdAt, place, requireAccess: () => {} }, started);
     } catch (error) {
       if (!(error instanceof MachineError)) throw error;
       void this.#finisher.finish({ id, accountId, workspaceId, createdAt, options, sampleCount, place });
@@ -254,35 +241,15 @@ export class LiveService implements LiveSessions {
       if (!options.keep) {
         await dataDirectory.liveFilesOf(id).remove();
         place.release();
-        return await this.#whenConfirmed(session, { reason, recordingId: null });
+        return await this.#confirmation.confirmed(session, { reason, recordingId: null });
       }
       // The next server makes the recording: a long one would delay the stop.
       if (reason === "stopping" || this.#stopped !== null) return { reason, recordingId: null };
-      const ended = { id, accountId, workspaceId, createdAt, options, sampleCount: session.sampleCount, place };
-      return await this.#whenConfirmed(session, { reason, recordingId: await this.#finisher.finish(ended) });
+      const { sampleCount } = session;
+      const ended = { id, accountId, workspaceId, createdAt, options, sampleCount, place };
+      return await this.#confirmation.confirmed(session, { reason, recordingId: await this.#finisher.finish(ended) });
     } finally {
       this.#entries.delete(id);
-    }
-  }
-
-  /**
-   * Waits until the standby has the end of a session, for as long as the server runs.
-   * @returns the end that its client may learn of
-   */
-  async #whenConfirmed(session: OpenSession, end: ReportedEnd): Promise<ReportedEnd> {
-    const { changes } = this.#services;
-    const { signal } = this.#stopping;
-    const isConfirmed = () => mayAcknowledge(changes, signal);
-    try {
-      if (end.reason === "stopping" || (await isConfirmed())) return end;
-      session.reportUnconfirmed(changes.refusal() ?? UNCONFIRMED);
-      do await sleep(CONFIRMATION_MILLISECONDS, undefined, { signal });
-      while (!(await isConfirmed()));
-      return end;
-    } catch (error) {
-      // Nobody learns of a recording that the next server may lack.
-      if (signal.aborted) return { reason: "stopping", recordingId: null };
-      throw error;
     }
   }
 
@@ -290,12 +257,10 @@ export class LiveService implements LiveSessions {
   check(): void {
     if (this.#stopped !== null) return;
     this.#checks += 1;
-    const absence = this.#services.changes.refusal();
     for (const entry of this.#entries.values()) {
       const { session } = entry;
       if (session.hasEnded) continue;
-      if (absence !== null && !entry.knowsAbsence) session.reportUnconfirmed(absence);
-      entry.knowsAbsence = absence !== null;
+      this.#confirmation.check(session);
       try {
         const reason = this.#endOf(entry);
         if (reason !== null) void session.finish(reason);
