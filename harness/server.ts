@@ -19,7 +19,7 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 export const startTimeout = 120_000;
 
 /** Limits that most tests would exceed, because they poll often and create many recordings. */
-const generousLimits = {
+export const generousLimits = {
   TRANSCRIBE_LIMITS_REQUESTS_PER_MINUTE: "1000000",
   TRANSCRIBE_LIMITS_CREATES_PER_HOUR: "100000",
   TRANSCRIBE_LIMITS_CREATES_PER_DAY: "100000",

@@ -9,6 +9,7 @@ import { Recordings } from "../src/recordings/index.ts";
 import { DataDirectory } from "../src/storage/index.ts";
 import { addWebhook, countPending, recordingEvents, WebhookDispatcher } from "../src/webhooks/index.ts";
 import { newRecording } from "./new-recording.ts";
+import { StandbyGate } from "./standby-gate.ts";
 
 /** Returns a clock that began at `origin` and runs `speed` times as fast as the machine's. */
 function fastClock(origin: number, speed: number): () => number {
@@ -187,6 +188,7 @@ async function sendEvents(directory: string, number: number, origin: number, spe
   const recordings = new Recordings(store, now);
   const dispatcher = new WebhookDispatcher({
     ...{ store, now, log: pino({ level: "silent" }), random: Math.random, userAgent: "transcribe/test" },
+    changes: new StandbyGate(),
     isEnabled: () => true,
     allow: () => parseAllowList(["127.0.0.0/8"]),
     onAttempt: () => {},

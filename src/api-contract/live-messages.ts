@@ -17,7 +17,7 @@ export const ends = [
 ] as const;
 
 /** Codes of the message `error`. */
-export const errorCodes = ["invalid_message", "invalid_option", "empty_turn", "ending"] as const;
+export const errorCodes = ["invalid_message", "invalid_option", "empty_turn", "ending", "unconfirmed"] as const;
 
 const oneOf = <const Values extends readonly string[]>(values: Values, description: string) =>
   Type.Union(
@@ -140,7 +140,7 @@ export const serverMessageSchema = Type.Union([
       error: oneOf(errorCodes, "Error code, for programs."),
       message: Type.String({ minLength: 1, description: "The error in words, for people." }),
     },
-    "A message was refused. The session continues.",
+    "A message was refused, or the standby is away (`unconfirmed`): `ended` waits for it. The session continues.",
   ),
   message(
     "ended",

@@ -5,6 +5,7 @@ import { programVersion } from "../program/index.ts";
 import { InactiveDirectoryError } from "../storage/index.ts";
 import { ExpectedError, editDistance } from "../text/index.ts";
 import { decodedArguments, requireText } from "./byte-names.ts";
+import { untilChangesConfirmed } from "./change-confirmation.ts";
 import { CommandError, exitCodes, UsageError } from "./command-error.ts";
 import { InterruptedError } from "./interrupts.ts";
 import { watchOutput } from "./output.ts";
@@ -124,6 +125,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   const program = await cliProgram(neededFor(args), args);
   try {
     await program.parseAsync([...args], { from: "user" });
+    await untilChangesConfirmed();
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;

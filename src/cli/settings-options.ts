@@ -12,6 +12,7 @@ import {
 import { openDatabaseOf, type Store } from "../database/index.ts";
 import { serviceGroups } from "../install/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory } from "../storage/index.ts";
+import { noteOpened } from "./change-confirmation.ts";
 import { UsageError } from "./command-error.ts";
 
 /** Settings that are flags of the commands that start a server. */
@@ -142,9 +143,10 @@ export function openStoreOf(command: Command): Store {
 }
 
 export function openStoreIn(directory: DataDirectory): Store {
-  return openDatabaseOf(directory, ({ fromVersion, toVersion, backup }) => {
+  const store = openDatabaseOf(directory, ({ fromVersion, toVersion, backup }) => {
     process.stderr.write(
       `upgraded the database from ${fromVersion} to ${toVersion}; backup of the old one: ${backup}\n`,
     );
   });
+  return noteOpened(store, directory);
 }

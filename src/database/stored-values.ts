@@ -56,7 +56,8 @@ export const doubts = ["empty", "zeros", "short_wave", "short_mp4", "cut_off", "
 
 /** Why the server takes no file of a folder, or writes no results, at the moment. */
 export const hindrances = [
-  ...(["places", "creates", "audio", "account", "language", "translation", "server_full", "server_busy"] as const),
+  ...(["places", "creates", "audio", "account", "language", "translation"] as const),
+  ...(["standby", "server_full", "server_busy"] as const),
   ...([
     "closed",
     "missing",

@@ -1,3 +1,4 @@
+export { type ChangeGate, mayAcknowledge } from "./change-gate.ts";
 export { DiskSpace, type Reservation } from "./disk-space.ts";
 export {
   databaseTrouble,

@@ -2,6 +2,7 @@ import { parse } from "node:path";
 import type { Account } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Recording } from "../database/index.ts";
+import { type ChangeGate, mayAcknowledge } from "../disk/index.ts";
 import {
   ExportError,
   type ExportFormat,
@@ -26,6 +27,8 @@ export interface DeliverServices {
   readonly files: FolderFiles;
   readonly library: Pick<Library, "find" | "transcript" | "translation" | "reads">;
   readonly exports: Pick<ExportMaker, "make">;
+  /** Results, and the move of a file out of the folder, acknowledge that its recording is stored. */
+  readonly changes: ChangeGate;
   readonly limits: () => Settings["limits"];
   readonly log: Logger;
   readonly now: () => number;
@@ -146,11 +149,13 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
   for (const result of wanted) {
     const content = await exported(services, delivery, result);
     if (content === null) {
+      await requireStored(services, delivery);
       await write();
       return await fail(services, delivery, "not_exported");
     }
     results.push({ ...fileOf(result, name, file), content, owner });
   }
+  await requireStored(services, delivery);
   await write();
   const reader = { actor: `folder:${folder.id}`, surface: "folder" } as const;
   for (const { format } of wanted) library.reads.exported(reader, recording, format);
@@ -173,8 +178,10 @@ function fileOf({ text, format }: Result, name: string, { id }: FolderFile) {
   return { name: wanted, ending, temporaryName: `.transcribe-${id}.${translation}.${format}.part` };
 }
 
-async function finishDelivery({ files, log }: DeliverServices, delivery: Delivery): Promise<void> {
+async function finishDelivery(services: DeliverServices, delivery: Delivery): Promise<void> {
+  const { files, log } = services;
   const { folder, file } = delivery;
+  await requireStored(services, delivery);
   await moveTo("done", delivery);
   files.finish(file);
   delivery.onEnd("done");
@@ -201,8 +208,10 @@ async function exported(
   }
 }
 
-async function explainFault({ files, limits, log }: DeliverServices, delivery: Delivery): Promise<void> {
+async function explainFault(services: DeliverServices, delivery: Delivery): Promise<void> {
+  const { files, limits, log } = services;
   const { folder, file, directory } = delivery;
+  await requireStored(services, delivery);
   const source = await locate(delivery);
   if (source !== null) {
     await using failed = await workingIn("subfolder", () => directory.subdirectory("failed"));
@@ -216,4 +225,12 @@ async function explainFault({ files, limits, log }: DeliverServices, delivery: D
   files.finish(file);
   delivery.onEnd("failed");
   log.info({ event: "folder.failed", folderId: folder.id, recordingId: file.recordingId, reason: file.reason });
+}
+
+/**
+ * Waits until the standby has what is stored of a file, so that the next server does not know less than the folder shows.
+ * @throws {HindranceError} `standby` if it is away
+ */
+async function requireStored({ changes }: DeliverServices, { signal }: Delivery): Promise<void> {
+  if (!(await mayAcknowledge(changes, signal))) throw new HindranceError("standby");
 }

@@ -57,6 +57,8 @@ export interface Sight {
  */
 export async function visitFolder(services: VisitServices, visit: Visit): Promise<Sight> {
   const { folder, delays, signal, onProgress } = visit;
+  // Nothing can be acknowledged, so no file is read or moved either.
+  if (services.changes.refusal() !== null) throw new HindranceError("standby");
   const { target: targetPath } = folder;
   const closed = services.closedPlaces();
   // An earlier version accepted every directory, and a mount may have changed what a path leads to.

@@ -228,6 +228,6 @@ export class FolderWatcher {
 
 /** Returns whether a visit repeats work, such as an export, only to meet the same hindrance again. */
 function mayCostMuch(hindrance: Hindrance | null): boolean {
-  // Files with a hindrance of their own have their own delays.
-  return hindrance !== null && !mayConcernOneFile(hindrance) && !isLimit(hindrance);
+  // Files with a hindrance of their own have their own delays. Without a standby, a visit ends before any work.
+  return hindrance !== null && hindrance !== "standby" && !mayConcernOneFile(hindrance) && !isLimit(hindrance);
 }

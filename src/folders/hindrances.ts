@@ -28,6 +28,10 @@ export const hindranceTexts: Readonly<Record<Hindrance, { readonly meaning: stri
       advice:
         "Choose another model (transcribe models use), or no translation (transcribe folders add PATH --no-translate).",
     },
+    standby: {
+      meaning: "waits for the standby, which is away or has no complete copy (standby.wait)",
+      advice: "Start the standby, or set standby.wait to false and reload the settings; see docs/standby.md.",
+    },
     server_full: {
       meaning: "the server lacks disk space",
       advice: "Free disk space for the data directory; see transcribe doctor.",

@@ -77,6 +77,8 @@ export type LiveEvent =
   | { readonly type: "turnFailed"; readonly turn: string }
   /** Speakers of earlier segments, by the segments' numbers. */
   | { readonly type: "speakers"; readonly speakers: readonly { readonly segment: number; readonly speaker: string }[] }
+  /** The standby is away, with `standby.wait`: the session is recorded here, and its end waits until the standby has it. */
+  | { readonly type: "unconfirmed"; readonly reason: string }
   /** The last event. `recordingId`: the recording that the session has become; null if it is not kept. */
   | { readonly type: "ended"; readonly reason: LiveEnd; readonly recordingId: string | null };
 

@@ -63,6 +63,8 @@ export function prepareStandby(paths: DataPaths, { from, replace }: { from: stri
   // From here on it is a standby's, so the mark of a server that was replaced has no more meaning.
   rmSync(join(paths.root, "replaced.json"), { force: true });
   if (isOther) rmSync(join(paths.state, "standby-log-end.json"), { force: true });
+  // Uploads that the former server of this directory had not finished.
+  if (isOther) rmSync(paths.incoming, { recursive: true, force: true });
   // SQLite's index of the log is of no use without a process that has the database open.
   rmSync(`${paths.databasePath}-shm`, { force: true });
   for (const directory of [paths.incoming, paths.uploads, paths.live, paths.work, paths.state]) {

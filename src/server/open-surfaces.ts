@@ -44,6 +44,7 @@ export function openSurfaces(
     ...data,
     ...queued,
     intake,
+    changes: standby,
     exports: queued.exportMaker,
     speechModel: data.modelInUse,
     translationRefusal,
@@ -74,6 +75,7 @@ export function openSurfaces(
     ...data,
     ...queued,
     intake,
+    changes: standby,
     engine: {
       run: (...operation) => engine.engine.run(...operation),
       wake: () => engine.local.wake(),
@@ -95,7 +97,7 @@ export function openSurfaces(
   const server = serveApi({
     ...data,
     ...queued,
-    standby,
+    changes: standby,
     models,
     attributions: () => data.speech.attributions(),
     wantedWorkers: () => engine.fleet?.wantedWorkers() ?? null,

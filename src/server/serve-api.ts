@@ -18,7 +18,7 @@ type IntakeParts = Omit<IntakeServices, "limits" | "probe" | "refusal"> & {
   readonly files: ProgramFiles;
   readonly running: RunningSettings;
   readonly readiness: ServerReadiness;
-  readonly standby: Pick<ServerStandby, "refusal" | "confirmed">;
+  readonly standby: Pick<ServerStandby, "refusal">;
 };
 
 type CreatorParts = Omit<CreatorOptions, "limits" | "speechModel" | "fetchEnabled" | "checkUrl"> & {
@@ -28,7 +28,7 @@ type CreatorParts = Omit<CreatorOptions, "limits" | "speechModel" | "fetchEnable
 };
 
 type ServedParts = CreatorParts &
-  Pick<IntakeParts, "readiness" | "standby"> &
+  Pick<IntakeParts, "readiness"> &
   Omit<
     AppOptions,
     | "limits"
@@ -77,7 +77,7 @@ export function transcriptionCreator(parts: CreatorParts): TranscriptionCreator 
  * @throws {StartError} if it cannot listen
  */
 export function serveApi({ address, certificate, ...parts }: ServedParts): ReturnType<typeof startServer> {
-  const { running, readiness, standby, modelInUse, log, metrics, now } = parts;
+  const { running, readiness, changes, modelInUse, log, metrics, now } = parts;
   const surfaces = createSurfaces({
     ...parts,
     limits: () => running.values.limits,
@@ -98,7 +98,7 @@ export function serveApi({ address, certificate, ...parts }: ServedParts): Retur
       host: address.host,
       port: address.port,
       credentials: certificate?.current ?? null,
-      changes: standby,
+      changes,
       log,
       metrics,
       now,

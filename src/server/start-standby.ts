@@ -1,4 +1,5 @@
 import { followLog } from "../database/index.ts";
+import type { ChangeGate } from "../disk/index.ts";
 import { programVersion } from "../program/index.ts";
 import {
   listenForStandbys,
@@ -7,6 +8,7 @@ import {
   type StandbyStatus,
   writeStatus,
 } from "../replication/index.ts";
+import { answerConfirmationRequests } from "../standby/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
@@ -79,30 +81,32 @@ export async function startStandby(data: ServerData) {
     stack.defer(() => clearInterval(timer));
   }
   const isRequired = () => source !== null && running.values.standby.wait;
+  const gate: ChangeGate = {
+    refusal() {
+      if (!isRequired() || source?.isFollowed === true) return null;
+      return "The standby is not connected or has no complete copy yet, and changes wait for it (standby.wait).";
+    },
+    async confirmed() {
+      if (source === null || !isRequired() || (await source.confirmation())) return null;
+      log.warn({ event: "standby.unconfirmed" });
+      return "The change was made, but the standby has not confirmed it. Send the request again.";
+    },
+  };
+  if (source !== null) stack.defer(answerConfirmationRequests(dataDirectory, gate, isRequired));
   const started = stack.move();
   return {
+    ...gate,
     /** Returns the state of the standby; null if the settings have none. */
     status() {
       if (source === null) return null;
       const { behindBytes, delaySeconds, isComplete } = status();
       return { behindBytes, delaySeconds, unfollowedSeconds: isComplete ? 0 : (now() - followedAt) / 1000 };
     },
-    /** Returns why no change is accepted, as text for people; null if changes are accepted. */
-    refusal() {
-      if (!isRequired() || source?.isFollowed === true) return null;
-      return "The standby is not connected or has no complete copy yet, and changes wait for it (standby.wait).";
-    },
     /** Returns why changes are not safe on a second machine, as text for people; null if they are. */
     warning() {
       if (source === null || source.isFollowed) return null;
       if (isRequired()) return "changes are refused, because the standby does not follow this server";
       return now() - followedAt < ABSENCE_MILLISECONDS ? null : "the standby does not follow this server";
-    },
-    /** Resolves when the standby has what was written before: with null, or with a reason why that is unknown. */
-    async confirmed() {
-      if (source === null || !isRequired() || (await source.confirmation())) return null;
-      log.warn({ event: "standby.unconfirmed" });
-      return "The change was made, but the standby has not confirmed it. Send the request again.";
     },
     /** Uses renewed certificates for further connections of a standby. */
     renewCertificate: () => listening?.listener.renew(),

@@ -1,11 +1,12 @@
 import { programVersion } from "../program/index.ts";
 import { countPaused, countPending, WebhookDispatcher } from "../webhooks/index.ts";
 import type { ServerData } from "./open-data.ts";
+import type { ServerStandby } from "./start-standby.ts";
 
 /** Starts to send events to webhooks. */
-export function startWebhooks({ store, running, metrics, log, now }: ServerData) {
+export function startWebhooks({ store, running, metrics, log, now }: ServerData, changes: ServerStandby) {
   const dispatcher = new WebhookDispatcher({
-    ...{ store, log, now, random: Math.random, userAgent: webhookUserAgent },
+    ...{ store, changes, log, now, random: Math.random, userAgent: webhookUserAgent },
     isEnabled: () => running.values.webhooks.enabled,
     allow: () => running.parsed.webhooksAllow,
     onAttempt: (outcome) => metrics.webhooks.attempted(outcome),

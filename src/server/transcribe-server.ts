@@ -71,8 +71,8 @@ export async function startTranscribeServer(
   const queued = stack.use(await startQueue(data, engine, standby));
   const surfaces = stack.use(openSurfaces(data, engine, queued, standby, settingsFile));
   const wyoming = stack.use(await openWyoming(data, surfaces.live));
-  const webhooks = stack.use(startWebhooks(data));
-  const auditForwarding = stack.use(startAuditForwarding(data));
+  const webhooks = stack.use(startWebhooks(data, standby));
+  const auditForwarding = stack.use(startAuditForwarding(data, standby));
   stack.defer(startChores(data, queued, surfaces));
   const { recordings, running, metrics } = data;
   const { queue, readiness, recovered } = queued;

@@ -1,4 +1,5 @@
 export { BROKER_ID, BrokerRegister } from "./broker-register.ts";
+export { answerConfirmationRequests, requestConfirmation } from "./confirmation-requests.ts";
 export { holderOf } from "./directory-identity.ts";
 export { untilPromoted } from "./end-standby.ts";
 export { readServing, storeServing } from "./epoch.ts";

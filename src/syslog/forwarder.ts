@@ -1,5 +1,6 @@
 import { retryWait } from "../addresses/index.ts";
 import type { Store } from "../database/index.ts";
+import { type ChangeGate, mayAcknowledge } from "../disk/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { DeliveryError, type DeliveryTimes, deliver } from "./deliver.ts";
@@ -10,6 +11,8 @@ import type { SyslogTarget } from "./target.ts";
 /** The parts of a server that the forwarder uses. */
 export interface ForwarderServices {
   readonly store: Store;
+  /** After a takeover, the receiver has no entry that the next server lacks, and whose id another entry gets. */
+  readonly changes: ChangeGate;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -66,8 +69,9 @@ export class AuditForwarder {
 
   /** Begins to send entries, if there are any and none are being sent. */
   look(): void {
-    const { store, now, isEnabled } = this.#services;
+    const { store, now, isEnabled, changes } = this.#services;
     if (this.#delivery !== null || this.#stopping.signal.aborted || !isEnabled() || now() < this.#notBefore) return;
+    if (changes.refusal() !== null) return;
     try {
       const from = readPosition(store);
       const entries = this.#entriesAfter(from);
@@ -106,9 +110,11 @@ export class AuditForwarder {
   }
 
   async #deliver(from: number, entries: readonly AuditEntry[]): Promise<void> {
-    const { store, sender, times, target } = this.#services;
+    const { store, changes, sender, times, target } = this.#services;
     const through = entries.at(-1)?.id ?? from;
     try {
+      if (!(await mayAcknowledge(changes, this.#stopping.signal)))
+        throw new Error("the standby has not confirmed them");
       const frames = entries.map((entry) => syslogFrame(entry, sender));
       try {
         await deliver(target(), frames, this.#stopping.signal, times);

@@ -1,5 +1,6 @@
 import type { AllowList } from "../addresses/index.ts";
 import type { Store } from "../database/index.ts";
+import { type ChangeGate, mayAcknowledge } from "../disk/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import {
   activeWebhooks,
@@ -18,6 +19,8 @@ import { findSigned, type PauseReason, setPaused } from "./webhooks.ts";
 /** The parts of a server that the dispatcher uses. */
 export interface DispatcherServices {
   readonly store: Store;
+  /** No event tells of a change that the next server may lack. */
+  readonly changes: ChangeGate;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -113,8 +116,8 @@ export class WebhookDispatcher {
 
   /** Runs a step, unless nothing may be sent. A failure, for example on a full disk, is logged. */
   #guarded(step: () => void): void {
-    const { log, isEnabled } = this.#services;
-    if (this.#stopping.signal.aborted || !isEnabled()) return;
+    const { log, isEnabled, changes } = this.#services;
+    if (this.#stopping.signal.aborted || !isEnabled() || changes.refusal() !== null) return;
     try {
       step();
     } catch (error) {
@@ -147,9 +150,13 @@ export class WebhookDispatcher {
   }
 
   async #attempt(delivery: Delivery, receiver: Receiver): Promise<void> {
-    const { store, log, now, allow, userAgent, network, onAttempt } = this.#services;
+    const { store, changes, log, now, allow, userAgent, network, onAttempt } = this.#services;
     const { webhookId, id, body } = delivery;
     try {
+      if (!(await mayAcknowledge(changes, this.#stopping.signal))) {
+        receiver.notBefore = now() + LOOK_MILLISECONDS;
+        return;
+      }
       const startedAt = now();
       const signed = findSigned(store, webhookId, startedAt);
       if (signed === null) return;

@@ -3,7 +3,7 @@ import { type Send, sendTranscript } from "./outgoing-events.ts";
 import { errorOfEnd, notTranscribed } from "./refusals.ts";
 import { SoundConverter, type SoundFormat } from "./sound.ts";
 import type { TranscribeRequest } from "./transcribe-request.ts";
-import type { WyomingError } from "./wyoming-error.ts";
+import { WyomingError } from "./wyoming-error.ts";
 
 export interface UtteranceOptions {
   readonly request: TranscribeRequest;
@@ -125,6 +125,11 @@ export class Utterance {
       case "turnFailed":
         this.abandon();
         this.#options.onError(notTranscribed());
+        return;
+      case "unconfirmed":
+        // Only the transcript acknowledges something, and a voice assistant does not wait for a standby.
+        if (this.#state !== "ending" || !this.#end()) return;
+        this.#options.onError(new WyomingError("unavailable", event.reason));
         return;
       case "ended":
         this.#end();

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { changeAccount, createAccount, findAccount } from "../../src/accounts/index.ts";
 import { loadSettings, type Settings } from "../../src/config/index.ts";
@@ -75,6 +76,7 @@ export class FolderBench implements Disposable {
   auditsReads = false;
   /** Why the speech model does not translate. A test may set it. */
   translationRefusal: string | null = null;
+  readonly standby = new StandbyGate();
   /** Called before each part of a file is read. */
   onProgress: () => void = () => {};
   /** The services of visits. A test may replace some. */
@@ -123,6 +125,7 @@ export class FolderBench implements Disposable {
       fileSystemOf: () => ownFileSystem,
       closedPlaces: () => new ClosedPlaces(this.own),
       intake: this.intake,
+      changes: this.standby,
     };
     this.#seen = new SeenFiles(now);
     this.#delays = new Delays(now);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type Account, createAccount, findAccount, readAudit, type Workspace } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
@@ -99,6 +100,7 @@ export class LiveServer implements AsyncDisposable {
   encoder: string | null = null;
   /** Reason why the server accepts no work; null if it does. */
   refusal: string | null = null;
+  readonly standby = new StandbyGate();
   /** Free bytes of the disk; infinite by default. */
   freeBytes = Number.POSITIVE_INFINITY;
   /** Milliseconds since the epoch, and of the monotonic clock. */
@@ -231,6 +233,7 @@ export class LiveServer implements AsyncDisposable {
     const model = { id: "whisper-base", path: "/models/base" };
     const live = new LiveService({
       ...{ store, usage, intake, events, dataDirectory, diskSpace, log, now },
+      changes: this.standby,
       engine: this.engine,
       models: {
         current: () => model,

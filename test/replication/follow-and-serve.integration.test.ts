@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
-import { StandbyPair, until } from "./standby-pair.ts";
+import { StandbyPair, until } from "../../harness/standby-pair.ts";
 
 const sample = samplePath("jfk.mp3");
 const ready = available("a server that follows until a takeover", sample);

@@ -1,12 +1,10 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
 import type { TestClient } from "../../harness/client.ts";
-import { newRecording } from "../../harness/new-recording.ts";
 import { isFromSource } from "../../harness/program.ts";
-import { Recordings } from "../../src/recordings/index.ts";
-import { StandbyPair, until } from "./standby-pair.ts";
+import { type RunningProgram, StandbyPair, until } from "../../harness/standby-pair.ts";
 
 const sample = join(import.meta.dir, "../../build/samples/jfk.mp3");
 /** Whether the kills can run: they need the source, into which they are built. */
@@ -23,18 +21,6 @@ interface Operation {
   readonly request: (client: TestClient, id: string) => Promise<Response>;
   /** Checks the standby's copy. @param answered the id in the answer, or that of what was changed; null without answer */
   readonly check: (scene: Scene, answered: string | null, id: string) => void;
-}
-
-/** Creates a completed recording, as a command with the database open does. */
-function completed({ pair, client }: Scene): string {
-  return pair.withStore((store) => {
-    const recordings = new Recordings(store, Date.now);
-    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), client.accountId));
-    recordings.claim(id);
-    const words = [{ text: "hello", startSeconds: 0, endSeconds: 1, probability: 0.9 }];
-    recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "hello", words }]);
-    return id;
-  });
 }
 
 interface Row {
@@ -64,7 +50,7 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   },
   correction: {
-    prepare: completed,
+    prepare: ({ pair, client }) => pair.completed(client.accountId),
     request: (client, id) =>
       client.fetch(`/transcriptions/${id}/speakers`, {
         method: "PATCH",
@@ -80,7 +66,7 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   },
   deletion: {
-    prepare: completed,
+    prepare: ({ pair, client }) => pair.completed(client.accountId),
     request: (client, id) => client.fetch(`/transcriptions/${id}`, { method: "DELETE" }),
     check(scene, answered, id) {
       const row = rowsIn(scene).rows.find((each) => each.id === id);
@@ -102,17 +88,18 @@ export async function killServer(name: string, steps: Iterable<number>): Promise
   const operation = operations[name];
   if (operation === undefined) throw new Error(`there is no request ${name}`);
   await using pair = await StandbyPair.create();
-  const wait = { TRANSCRIBE_STANDBY_WAIT: "true" };
-  let server = await pair.serve(wait);
+  const wait = { TRANSCRIBE_STANDBY_WAIT: "true", DIE_AT_STEP: stepPath(pair) };
+  const serve = () => pair.serve(wait, join(import.meta.dir, "die-when-armed.ts"));
+  let server = await serve();
   const standby = pair.follow();
   const scene = { pair, client: pair.client("acme") };
   let round = 0;
   for (const step of steps) {
     round += 1;
-    if (round > 1) server = await pair.serve(wait);
+    if (round > 1) server = await serve();
     await until(standby, ({ event }) => event === "standby.following", round);
     const id = operation.prepare(scene);
-    await pair.arm(server, step);
+    await arm(pair, server, step);
     const response = await operation.request(scene.client, id).catch(() => null);
     const isAlive = response !== null && server.child.signalCode === null;
     await server.end("SIGKILL");
@@ -124,3 +111,13 @@ export async function killServer(name: string, steps: Iterable<number>): Promise
   }
   return false;
 }
+
+/** Makes the server end itself before a write of its database. @param step number of writes from now on that pass */
+async function arm(pair: StandbyPair, { child }: RunningProgram, step: number): Promise<void> {
+  writeFileSync(stepPath(pair), `${step}`);
+  child.kill("SIGUSR2");
+  // The signal is handled before the next request.
+  await fetch(`${pair.origin}/healthz`);
+}
+
+const stepPath = ({ path }: StandbyPair) => join(path, "step");

@@ -5,8 +5,8 @@ import { connect } from "node:tls";
 import { available } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { type RunningProgram, StandbyPair, until } from "../../harness/standby-pair.ts";
 import { writeCertificateFolders } from "../../src/replication/index.ts";
-import { type RunningProgram, StandbyPair, until } from "./standby-pair.ts";
 
 const sample = join(import.meta.dir, "../../build/samples/jfk.mp3");
 const ready = available("the standby of a real server", sample);
@@ -56,14 +56,22 @@ test.if(ready)(
     const list = await client.fetch("/transcriptions");
     expect([list.status, ((await list.json()) as { data: unknown[] }).data]).toEqual([200, []]);
     expect(await status(pair.serverDirectory)).toMatchObject({ role: "server", phase: "none", standby: null });
+    const addAccount = (name: string) => runCli(["accounts", "create", name, "--data-dir", pair.serverDirectory]);
+    const unsafe = await addAccount("unsafe");
+    expect([unsafe.exitCode, unsafe.stderr]).toEqual([1, expect.stringContaining("has not confirmed it")]);
     expect(server.log.filter(({ event }) => event === "server.chore_failed")).toEqual([]);
 
     let standby = pair.follow();
     await follows(standby);
     const first = await client.create(sample);
+    const safe = await addAccount("safe");
+    expect([safe.exitCode, safe.stderr]).toEqual([0, ""]);
     await standby.end("SIGKILL");
     // Whatever was answered is there, although the standby was killed.
     expect(idsIn(pair)).toEqual([first.id]);
+    expect(pair.inCopy((database) => database.query("SELECT 1 FROM accounts WHERE name = 'safe'").all())).toHaveLength(
+      1,
+    );
     expect(readFileSync(join(pair.standbyDirectory, "uploads", first.id)).equals(readFileSync(sample))).toBe(true);
 
     standby = pair.follow();

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
-import { StandbyPair, until } from "./standby-pair.ts";
+import { StandbyPair, until } from "../../harness/standby-pair.ts";
 
 const sample = join(import.meta.dir, "../../build/samples/jfk.mp3");
 const ready = available("the takeover by a standby", sample);

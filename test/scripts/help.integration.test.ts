@@ -19,8 +19,8 @@ const optionsOf = (help: string) =>
 
 /** The words after "Parts:", or those of the list of parts that a tool prints. */
 const partsOf = (help: string) => {
-  const [, line, list = ""] = /^Parts: (.*)$|^Parts.*:\n((?: {2}.*\n?)*)/m.exec(help) ?? [];
-  return line?.split(", ") ?? [...list.matchAll(/^ {2}(?:scripts\/\S+ )?(\S+)/gm)].map(([, name]) => name);
+  const [, names, list = ""] = /^Parts: ((?:.+\n)+)|^Parts.*:\n((?: {2}.*\n?)*)/m.exec(help) ?? [];
+  return names?.trim().split(/,\s+/) ?? [...list.matchAll(/^ {2}(?:scripts\/\S+ )?(\S+)/gm)].map(([, name]) => name);
 };
 
 describe("a command of scripts/ in a checkout where nothing is set up", () => {

@@ -4,6 +4,7 @@ import pino from "pino";
 import { ffmpegPath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
 import { newRecording } from "../../harness/new-recording.ts";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   type Account,
@@ -87,6 +88,7 @@ export class ApiServer implements Disposable {
   readonly queued: string[] = [];
   /** All log entries. */
   readonly log: Record<string, unknown>[] = [];
+  readonly standby = new StandbyGate();
   /** The options of the application, with which a test may create another one. */
   appOptions!: AppOptions;
   /** The routes of all surfaces, `GET /path`. */
@@ -358,6 +360,7 @@ export class ApiServer implements Disposable {
         compat: () => this.compat,
         asrNetworks: () => parseNetworks(this.compat.asr_networks),
         stopping: this.stopping.signal,
+        changes: this.standby,
       },
       models: {
         current: () => this.speechModel,
@@ -387,6 +390,7 @@ export class ApiServer implements Disposable {
       proxies: () => proxies,
       hosts: () => hosts,
       pause: () => null,
+      changes: this.standby,
       credentials: null,
       log,
       metrics,

@@ -1,4 +1,5 @@
 import pino from "pino";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { audit } from "../../src/accounts/index.ts";
 import { openDatabase, tables } from "../../src/database/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
@@ -23,6 +24,7 @@ async function addAndForward(directory: string, entries: number, port: string, c
   const settings = { syslog: `127.0.0.1:${port}`, syslog_ca: ca, syslog_certificate: "", syslog_key: "" };
   const forwarder = new AuditForwarder({
     ...{ store, now, log: pino({ level: "silent" }), random: Math.random, onAttempt: () => {} },
+    changes: new StandbyGate(),
     isEnabled: () => true,
     target: () => syslogTarget(settings),
     sender: { host: "server.test", processId: process.pid, version: "test" },

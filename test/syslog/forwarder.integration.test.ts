@@ -42,6 +42,19 @@ describe.skipIf(!canMakeCertificates("syslog over TLS"))("the audit log", () => 
     expect(bench.forwarder.status()).toEqual({ count: 0, since: null });
   });
 
+  test("waits for the standby, which then has all entries that the receiver has", async () => {
+    await using receiver = await SyslogReceiver.start(strict());
+    await using bench = benchFor(receiver.port);
+    bench.standby.isThere = false;
+    bench.add(2);
+    await bench.send();
+    expect([receiver.connections, bench.outcomes]).toEqual([0, []]);
+    bench.standby.isThere = true;
+    bench.standby.onConfirm = () => expect(receiver.connections).toBe(0);
+    await bench.send();
+    expect([receiver.entries(), bench.outcomes]).toEqual([[1, 2], ["confirmed"]]);
+  });
+
   test("of more entries than one connection sends arrives without pauses", async () => {
     await using receiver = await SyslogReceiver.start(strict());
     await using bench = benchFor(receiver.port);

@@ -1,4 +1,5 @@
 import pino from "pino";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { audit } from "../../src/accounts/index.ts";
 import { tables } from "../../src/database/index.ts";
 import type { DeliveryTimes } from "../../src/syslog/deliver.ts";
@@ -28,6 +29,7 @@ export class ForwarderBench implements AsyncDisposable {
   readonly store = this.shelf.store;
   readonly lines: string[] = [];
   readonly outcomes: string[] = [];
+  readonly standby = new StandbyGate();
   forwarder: AuditForwarder;
 
   constructor(settings: SyslogSettings) {
@@ -40,6 +42,7 @@ export class ForwarderBench implements AsyncDisposable {
   #start(): AuditForwarder {
     const services: ForwarderServices = {
       store: this.store,
+      changes: this.standby,
       log: pino({ base: null, level: "debug" }, { write: (line: string) => void this.lines.push(line) }),
       now: () => this.now,
       random: () => 0.5,

@@ -1,4 +1,5 @@
 import pino from "pino";
+import { StandbyGate } from "../../harness/standby-gate.ts";
 import { parseAllowList } from "../../src/addresses/index.ts";
 import { tables } from "../../src/database/index.ts";
 import type { DispatcherServices } from "../../src/webhooks/dispatcher.ts";
@@ -11,11 +12,13 @@ export class HookBench implements AsyncDisposable {
   readonly shelf = new Shelf(() => this.now);
   readonly store = this.shelf.store;
   readonly lines: string[] = [];
+  readonly standby = new StandbyGate();
   readonly dispatcher: WebhookDispatcher;
 
   constructor(changes: Partial<DispatcherServices> = {}) {
     this.dispatcher = new WebhookDispatcher({
       store: this.store,
+      changes: this.standby,
       log: pino({ base: null, level: "debug" }, { write: (line: string) => void this.lines.push(line) }),
       now: () => this.now,
       random: () => 0.5,

@@ -96,6 +96,19 @@ describe("an utterance is answered with an error, and the connection ends,", () 
     expect(await wyoming.metric(`transcribe_wyoming_errors_total{code="${code}"}`)).toBe(1);
   });
 
+  test("if the standby is away at its end, and not before", async () => {
+    client.send("audio-chunk", format, sound);
+    const session = await wyoming.live.session();
+    session.emit({ type: "unconfirmed", reason: "The standby is away." });
+    session.final(" Turn on");
+    session.onEnd = () => session.emit({ type: "unconfirmed", reason: "The standby is away." });
+    client.send("audio-stop");
+    expect((await client.until("error")).at(-1)).toMatchObject({
+      data: { code: "unavailable", text: "The standby is away." },
+    });
+    expect(await client.next()).toBeNull();
+  });
+
   test("if the session is ending by itself, whose reason follows the sound that it refuses", async () => {
     client.send("audio-chunk", format, sound);
     const session = await wyoming.live.session();

@@ -18,6 +18,7 @@ import { load } from "./load.ts";
 import { partitions } from "./partitions.ts";
 import { pool } from "./pool.ts";
 import { type Part, type Row, row } from "./rows.ts";
+import { standby } from "./standby.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
 import { webhooks } from "./webhooks.ts";
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
   kills: ["server and worker killed 50 times while they process five recordings", kills],
   fleet: ["coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile", fleet],
   pool: ["a pool of a fleet that grows from one worker to eight and shrinks again", pool],
+  standby: ["a server and its standby, killed, stopped and cut off, with 12 takeovers", standby],
   stuck: ["a stopped worker, idle and during a chunk", stuck],
   disk: ["recordings on a disk that fills up repeatedly", disk],
   "broken-disk": ["a disk that the kernel remounts read-only (needs root)", brokenDisk],

@@ -1,7 +1,8 @@
 import type { LocalFleet } from "../../harness/local-fleet.ts";
-import { childrenOf, isAlive } from "../../harness/processes.ts";
+import { isAlive } from "../../harness/processes.ts";
 import type { TestWorker } from "../../harness/test-worker.ts";
 import { COORDINATOR } from "../../src/fleet/index.ts";
+import { suspend } from "../shared/processes.ts";
 
 /** Pause before a process that has exited is started again, as by a service manager. */
 const RESTART_MILLISECONDS = 500;
@@ -59,19 +60,9 @@ export class RestartedFleet implements AsyncDisposable {
   async suspend(machine: string, milliseconds: number): Promise<void> {
     const pid = this.#pidOf(machine);
     if (pid === null) return;
-    const all = [pid, ...childrenOf(pid, "__worker")];
-    const send = (signal: NodeJS.Signals) => {
-      for (const each of all) {
-        try {
-          process.kill(each, signal);
-        } catch {
-          // It was killed meanwhile.
-        }
-      }
-    };
-    send("SIGSTOP");
+    const resume = suspend(pid);
     await Bun.sleep(milliseconds);
-    send("SIGCONT");
+    resume();
   }
 
   /** Resolves when all machines run again, and the workers are present and have removed their files. */

@@ -50,6 +50,22 @@ export function familyOf(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(familyOf)];
 }
 
+/** Stops a process and its descendants (SIGSTOP). @returns a function that lets them continue */
+export function suspend(pid: number): () => void {
+  const all = familyOf(pid);
+  const send = (signal: NodeJS.Signals) => {
+    for (const each of all) {
+      try {
+        process.kill(each, signal);
+      } catch {
+        // It has exited meanwhile.
+      }
+    }
+  };
+  send("SIGSTOP");
+  return () => send("SIGCONT");
+}
+
 /** Returns the name of the program that a process runs, for example `ffmpeg`. */
 export function programOf(pid: number): string {
   return read(`/proc/${pid}/comm`).trim();

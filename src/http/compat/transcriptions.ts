@@ -2,6 +2,7 @@ import type { Recording } from "../../database/index.ts";
 import type { Sender } from "../../intake/index.ts";
 import type { RecordingEvents } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
+import { unavailable } from "../shared/errors.ts";
 import { readerOf } from "../shared/request-context.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
@@ -157,11 +158,14 @@ export class OpenAiTranscriptions {
       if (order.format === "diarized_json") sink.send(toDiarizedSegment(segment));
       await sink.ready();
     }
+    const { changes } = this.#services;
     const answered = () => this.#waiting.answered(id, wait);
     const done = async function* () {
       yield* renderDone(transcript, order);
       // Nothing is left of the recording when the client has the whole event.
       await answered();
+      const reason = await changes.confirmed();
+      if (reason !== null) throw unavailable(reason);
       yield "}";
     };
     await sink.sendParts(done());

@@ -1,5 +1,6 @@
 import type { Settings } from "../../config/index.ts";
 import type { Recording, Store } from "../../database/index.ts";
+import type { ChangeGate } from "../../disk/index.ts";
 import type { Sender, Submission } from "../../intake/index.ts";
 import type { Library } from "../../library/index.ts";
 import type { RecordingQueue } from "../../queue/index.ts";
@@ -21,6 +22,8 @@ import type { Parts, Transcript } from "./render.ts";
 export interface TranscriptionServices {
   readonly library: Library;
   readonly events: RecordingEvents;
+  /** Decides whether the end of a stream may be sent. Other answers wait in the server. */
+  readonly changes: ChangeGate;
   readonly queue: Pick<RecordingQueue, "followCommands">;
   readonly requests: RequestIntake;
   readonly compat: () => Settings["compat"];

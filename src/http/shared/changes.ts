@@ -1,12 +1,5 @@
+import type { ChangeGate } from "../../disk/index.ts";
 import { type ApiError, unavailable } from "./errors.ts";
-
-/** Decides whether changes may be answered: with `standby.wait`, the standby must have each of them first. */
-export interface ChangeGate {
-  /** Returns the reason why no change is accepted now, as text for people; null if changes are accepted. */
-  refusal(): string | null;
-  /** Resolves when what was written before the call may be answered: with null, or the reason why it may not. */
-  confirmed(): Promise<string | null>;
-}
 
 /** Signing in and out changes no data of clients, and an operator must be able to find out what is wrong. */
 const consoleSession = /^\/console\/data\/(?:session|provider-sign-in)$/;
@@ -28,11 +21,14 @@ export class ChangeAnswers {
   }
 
   /**
-   * Waits until the standby has what a request has changed.
+   * Waits until the standby has what a request has changed, or the live session that it has opened.
    * @returns the error that replaces the answer if the standby did not confirm it; null otherwise
    */
   async unconfirmed(request: Request, path: string, response: Response): Promise<ApiError | null> {
-    if (this.#gate === null || response.status >= 400 || !isChange(request, path)) return null;
+    if (this.#gate === null || response.status >= 400) return null;
+    // A session can also be resumed while the standby is away. A new one was refused then.
+    const isSession = response.status === 101 && this.#gate.refusal() === null;
+    if (!isSession && !isChange(request, path)) return null;
     const reason = await this.#gate.confirmed();
     if (reason === null) return null;
     await response.body?.cancel();

@@ -1,7 +1,8 @@
 import type { Server } from "bun";
 import type { Networks } from "../../addresses/index.ts";
+import type { ChangeGate } from "../../disk/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
-import { ChangeAnswers, type ChangeGate } from "./changes.ts";
+import { ChangeAnswers } from "./changes.ts";
 import { type Client, clientOf } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError, unavailable } from "./errors.ts";

@@ -16,8 +16,9 @@ import {
   type ResumedSession,
 } from "../contract.ts";
 import { checkOptions } from "../options.ts";
-import type { OpenSession } from "../session/live-session.ts";
+import type { OpenSession, ReportedEnd } from "../session/live-session.ts";
 import { LiveRows } from "../store/index.ts";
+import { EndConfirmation } from "./end-confirmation.ts";
 import { Finisher } from "./finish-session.ts";
 import { nameSpeakers } from "./name-speakers.ts";
 import { type FoundSession, recoverSessions } from "./recover-sessions.ts";
@@ -49,6 +50,7 @@ export class LiveService implements LiveSessions {
   readonly #services: LiveServices;
   readonly #rows: LiveRows;
   readonly #finisher: Finisher;
+  readonly #confirmation: EndConfirmation;
   readonly #entries = new Map<string, Entry>();
   #unsubscribe: () => void = () => {};
   #checks = 0;
@@ -59,6 +61,7 @@ export class LiveService implements LiveSessions {
   constructor(services: LiveServices) {
     this.#services = services;
     this.#rows = new LiveRows(services.store);
+    this.#confirmation = new EndConfirmation(services.changes);
     this.#finisher = new Finisher({ ...services, rows: this.#rows, modelId: () => services.models.current().id });
   }
 
@@ -124,6 +127,7 @@ export class LiveService implements LiveSessions {
     const { session } = entry;
     if (session.isInUse) throw new LiveError({ kind: "in_use" });
     entry.requireAccess = sender.requireAccess;
+    this.#confirmation.forget(session);
     session.attach(listener);
     this.#services.engine.wake();
     this.#services.log.info({ event: "live.resumed", sessionId: id });
@@ -165,6 +169,7 @@ export class LiveService implements LiveSessions {
 
   async #stop(): Promise<void> {
     this.#unsubscribe();
+    this.#confirmation.stop();
     await Promise.all([...this.#entries.values()].map(({ session }) => session.suspend()));
     await this.#finisher.stop();
   }
@@ -226,8 +231,8 @@ export class LiveService implements LiveSessions {
     });
   }
 
-  /** @returns the id of the recording that the session has become; null for none */
-  async #ended(entry: Entry, reason: LiveEnd): Promise<string | null> {
+  /** Makes a recording of a session, and waits until the standby has it. @returns the end that its client learns of */
+  async #ended(entry: Entry, reason: LiveEnd): Promise<ReportedEnd> {
     const { usage, dataDirectory } = this.#services;
     const { session, accountId, workspaceId, createdAt, place } = entry;
     const { id, options } = session;
@@ -236,12 +241,13 @@ export class LiveService implements LiveSessions {
       if (!options.keep) {
         await dataDirectory.liveFilesOf(id).remove();
         place.release();
-        return null;
+        return await this.#confirmation.confirmed(session, { reason, recordingId: null });
       }
       // The next server makes the recording: a long one would delay the stop.
-      if (reason === "stopping" || this.#stopped !== null) return null;
-      const sampleCount = session.sampleCount;
-      return await this.#finisher.finish({ id, accountId, workspaceId, createdAt, options, sampleCount, place });
+      if (reason === "stopping" || this.#stopped !== null) return { reason, recordingId: null };
+      const { sampleCount } = session;
+      const ended = { id, accountId, workspaceId, createdAt, options, sampleCount, place };
+      return await this.#confirmation.confirmed(session, { reason, recordingId: await this.#finisher.finish(ended) });
     } finally {
       this.#entries.delete(id);
     }
@@ -254,6 +260,7 @@ export class LiveService implements LiveSessions {
     for (const entry of this.#entries.values()) {
       const { session } = entry;
       if (session.hasEnded) continue;
+      this.#confirmation.check(session);
       try {
         const reason = this.#endOf(entry);
         if (reason !== null) void session.finish(reason);

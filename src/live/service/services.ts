@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/index.ts";
 import type { Store } from "../../database/index.ts";
-import type { DiskSpace } from "../../disk/index.ts";
+import type { ChangeGate, DiskSpace } from "../../disk/index.ts";
 import type { RecordingIntake } from "../../intake/index.ts";
 import type { RecordingEvents } from "../../recordings/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
@@ -17,6 +17,7 @@ export interface LiveServices {
   readonly events: RecordingEvents;
   readonly dataDirectory: LiveDirectory;
   readonly diskSpace: DiskSpace;
+  readonly changes: ChangeGate;
   readonly engine: LiveEngine & {
     /** Starts workers that sleep. */
     wake(): void;

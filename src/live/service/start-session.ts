@@ -3,7 +3,7 @@ import { respellSegment } from "../../replacements/index.ts";
 import { joinTerms } from "../../text/index.ts";
 import type { LiveEnd, LiveOptions } from "../contract.ts";
 import { checkOptions } from "../options.ts";
-import { OpenSession, type OpenSessionOptions } from "../session/live-session.ts";
+import { OpenSession, type OpenSessionOptions, type ReportedEnd } from "../session/live-session.ts";
 import { SessionSound } from "../session/session-sound.ts";
 import { SessionFile } from "../sound/index.ts";
 import type { LiveRows } from "../store/index.ts";
@@ -18,7 +18,7 @@ export interface StartedSession {
   readonly names: ReadonlyMap<string, string>;
   readonly earlier: OpenSessionOptions["earlier"];
   readonly onEnding: (reason: LiveEnd) => void;
-  readonly onEnded: (reason: LiveEnd) => Promise<string | null>;
+  readonly onEnded: (reason: LiveEnd) => Promise<ReportedEnd>;
 }
 
 /**

@@ -62,10 +62,13 @@ export interface OpenSessionOptions
   readonly onPass: (seconds: number) => void;
   /** Called when the end begins. */
   readonly onEnding: (reason: LiveEnd) => void;
-  /** Makes a recording of the session. @returns its id; null if there is none */
-  readonly onEnded: (reason: LiveEnd) => Promise<string | null>;
+  /** Makes a recording of the session, and waits until its end may be reported. @returns the end to report */
+  readonly onEnded: (reason: LiveEnd) => Promise<ReportedEnd>;
   readonly log: Logger;
 }
+
+/** The end of a session as its client learns of it. */
+export type ReportedEnd = Omit<Extract<LiveEvent, { readonly type: "ended" }>, "type">;
 
 /** A session with its client, or without one for as long as it may come back. */
 export class OpenSession implements LiveSession {
@@ -202,6 +205,11 @@ export class OpenSession implements LiveSession {
     void this.finish("disconnected");
   }
 
+  /** Tells the client that its session is not confirmed by the standby, which is away. */
+  reportUnconfirmed(reason: string): void {
+    this.#emit({ type: "unconfirmed", reason });
+  }
+
   /** Returns why the session ends because of the time that has passed; null if it does not. */
   overdue(limits: { readonly idleMilliseconds: number; readonly absentMilliseconds: number }): LiveEnd | null {
     const now = this.#options.clock();
@@ -246,7 +254,7 @@ export class OpenSession implements LiveSession {
     const { sound, onEnding, onEnded, log } = this.#options;
     // The caller may be in the middle of a write.
     await Promise.resolve();
-    let recordingId: string | null = null;
+    let end: ReportedEnd = { reason, recordingId: null };
     try {
       onEnding(reason);
       if (reason !== "disk_full") this.#flush();
@@ -254,11 +262,11 @@ export class OpenSession implements LiveSession {
       if (FINISHES_WORDS[reason] && isRead) await this.#work.end();
       await this.#work.stop();
       await sound.close();
-      recordingId = await onEnded(reason);
+      end = await onEnded(reason);
     } catch (err) {
       log.error({ event: "live.end_failed", sessionId: this.id, err });
     }
-    this.#emit({ type: "ended", reason, recordingId });
+    this.#emit({ type: "ended", ...end });
     this.#listener = null;
   }
 

@@ -260,6 +260,22 @@ describe.if(ready)("POST /v1/audio/translations", () => {
     expect(text).not.toContain("Deutsch");
   });
 
+  test("ends a stream with an error if the standby has not confirmed its recording", async () => {
+    let asked = 0;
+    server.standby.onConfirm = () => {
+      asked += 1;
+      server.standby.isThere = asked === 1;
+    };
+    const before = server.queued.length;
+    const answer = post(server, client, [...usualParts(), ["stream", "true"]], { path });
+    end(server, await nextQueued(server, before), { segments: german, translation: conversation, language: "de" });
+    const text = await (await answer).text();
+    server.standby.onConfirm = () => {};
+    server.standby.isThere = true;
+    const [last = ""] = text.match(/^data: .*$/gm)?.slice(-1) ?? [];
+    expect(JSON.parse(last.slice("data: ".length))).toMatchObject({ error: { message: "the standby is away" } });
+  });
+
   test("answers with an empty text without speech", async () => {
     const before = server.queued.length;
     const answer = post(server, client, usualParts(), { path });

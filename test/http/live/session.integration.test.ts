@@ -50,6 +50,23 @@ describe("a live session", () => {
     ]);
   });
 
+  test("opens when the standby has it, and resumes also without a standby", async () => {
+    let asked = 0;
+    server.standby.onConfirm = () => {
+      asked += 1;
+    };
+    const first = await open();
+    expect(asked).toBe(1);
+    const session = server.live.last;
+    await first.close();
+    await session.called("detach");
+    server.standby.isThere = false;
+    using second = await open(`?resume=${session.id}`);
+    expect((await second.next("session")).id).toBe(session.id);
+    server.standby.isThere = true;
+    server.standby.onConfirm = () => {};
+  });
+
   test("takes sound in frames of any size, in whole samples", async () => {
     using socket = await open("?encoding=float32");
     const session = server.live.last;
@@ -144,6 +161,10 @@ describe("a live session", () => {
       [
         { type: "turnFailed", turn: "t2" },
         { type: "turn_failed", turn: "t2" },
+      ],
+      [
+        { type: "unconfirmed", reason: "The standby is away." },
+        { type: "error", error: "unconfirmed", message: "The standby is away." },
       ],
       [
         { type: "ended", reason: "client", recordingId: "0192" },

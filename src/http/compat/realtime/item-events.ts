@@ -18,7 +18,7 @@ interface ItemOptions {
   readonly names: () => EventNames;
 }
 
-type ItemEvent = Exclude<LiveEvent, { readonly type: "cleared" | "ended" }>;
+type ItemEvent = Exclude<LiveEvent, { readonly type: "cleared" | "unconfirmed" | "ended" }>;
 
 const transcription = "conversation.item.input_audio_transcription";
 /** Segments whose speakers are not known yet. Further ones push out the oldest. */

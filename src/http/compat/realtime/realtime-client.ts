@@ -152,7 +152,9 @@ export class RealtimeClient implements LiveProtocol {
 
   #report(event: LiveEvent): void {
     if (event.type === "cleared") this.#send({ type: "input_audio_buffer.cleared" });
-    else if (event.type === "ended") this.#finish(event.reason);
+    else if (event.type === "unconfirmed") {
+      this.#sendError({ type: "server_error", code: "unconfirmed", message: event.reason }, null);
+    } else if (event.type === "ended") this.#finish(event.reason);
     else this.#items.report(event);
   }
 

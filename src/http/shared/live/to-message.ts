@@ -27,6 +27,8 @@ export function toMessage(event: LiveEvent): ServerMessage {
       return { type: "turn_failed", turn: event.turn };
     case "speakers":
       return { type: "speakers", speakers: [...event.speakers] };
+    case "unconfirmed":
+      return { type: "error", error: "unconfirmed", message: event.reason };
     case "ended":
       return { type: "ended", reason: event.reason, recording_id: event.recordingId };
   }

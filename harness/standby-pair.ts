@@ -1,18 +1,20 @@
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { root } from "../../harness/checkout.ts";
-import { TestClient } from "../../harness/client.ts";
-import { programCommand } from "../../harness/program.ts";
-import { reuseSelfTests } from "../../harness/self-test-results.ts";
-import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "../../harness/server.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
-import { openDatabase, type Store } from "../../src/database/index.ts";
-import { createKey } from "../../src/keys/index.ts";
-import { writeCertificateFolders } from "../../src/replication/index.ts";
-import { DataDirectory } from "../../src/storage/index.ts";
+import { createAccount } from "../src/accounts/index.ts";
+import { openDatabase, type Store } from "../src/database/index.ts";
+import { createKey } from "../src/keys/index.ts";
+import { Recordings } from "../src/recordings/index.ts";
+import { writeCertificateFolders } from "../src/replication/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
+import { root } from "./checkout.ts";
+import { TestClient } from "./client.ts";
+import { newRecording } from "./new-recording.ts";
+import { programCommand } from "./program.ts";
+import { reuseSelfTests } from "./self-test-results.ts";
+import { collectLog, environmentWith, killedWithParent, type LogLine, startTimeout } from "./server.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 const HOST = "127.0.0.1";
 
@@ -29,13 +31,11 @@ export class StandbyPair implements AsyncDisposable {
   readonly path = this.#temporary.path;
   serverDirectory = join(this.path, "server");
   standbyDirectory = join(this.path, "standby");
-  readonly #port = freePort();
-  readonly standbyPort = freePort();
+  #port = freePort();
+  standbyPort = freePort();
   /** Port of the other machine's server, see `serveOrFollow`. */
   readonly otherPort = freePort();
   readonly #started: RunningProgram[] = [];
-  /** File with the number of the write at which an armed server ends itself, see `arm`. */
-  readonly #stepPath = join(this.path, "step");
 
   /** Creates the certificates of both. */
   static async create(): Promise<StandbyPair> {
@@ -58,10 +58,24 @@ export class StandbyPair implements AsyncDisposable {
     };
   }
 
-  /** Starts the server, and waits until it listens. */
-  async serve(settings: Readonly<Record<string, string>> = {}): Promise<RunningProgram> {
+  /** e.g. `http://127.0.0.1:43210` */
+  get origin(): string {
+    return `http://${HOST}:${this.#port}`;
+  }
+
+  /**
+   * Starts the server, and waits until it listens.
+   * @param preload a module that its process loads before the program
+   * @param log gets the lines of this server, perhaps after those of earlier ones
+   */
+  async serve(
+    settings: Readonly<Record<string, string>> = {},
+    preload: string | null = null,
+    log: LogLine[] = [],
+  ): Promise<RunningProgram> {
     mkdirSync(this.serverDirectory, { recursive: true, mode: 0o700 });
     reuseSelfTests(this.serverDirectory);
+    const earlier = log.filter(isListening).length;
     const [program = "", ...rest] = programCommand(
       "serve",
       "--port",
@@ -69,14 +83,16 @@ export class StandbyPair implements AsyncDisposable {
       "--data-dir",
       this.serverDirectory,
     );
-    const preload = ["--preload", join(import.meta.dir, "die-when-armed.ts")];
-    const running = this.#start([program, ...preload, ...rest], {
-      ...this.settings(HOST),
-      TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
-      DIE_AT_STEP: this.#stepPath,
-      ...settings,
-    });
-    await until(running, ({ event }) => event === "server.listening");
+    const running = this.#start(
+      [program, ...(preload === null ? [] : ["--preload", preload]), ...rest],
+      {
+        ...this.settings(HOST),
+        TRANSCRIBE_STANDBY_LISTEN: `${HOST}:${this.standbyPort}`,
+        ...settings,
+      },
+      log,
+    );
+    await until(running, isListening, earlier + 1);
     return running;
   }
 
@@ -108,12 +124,10 @@ export class StandbyPair implements AsyncDisposable {
     [this.serverDirectory, this.standbyDirectory] = [this.standbyDirectory, this.serverDirectory];
   }
 
-  /** Makes the server end itself before a write of its database. @param step number of writes from now on that pass */
-  async arm({ child }: RunningProgram, step: number): Promise<void> {
-    writeFileSync(this.#stepPath, `${step}`);
-    child.kill("SIGUSR2");
-    // The signal is handled before the next request.
-    await fetch(`http://${HOST}:${this.#port}/healthz`);
+  /** Lets the next server listen on other ports, because the former one still has its own. */
+  useOtherPorts(): void {
+    this.#port = freePort();
+    this.standbyPort = freePort();
   }
 
   /** Uses the server's database, as a command does. */
@@ -140,8 +154,20 @@ export class StandbyPair implements AsyncDisposable {
         },
         by,
       );
-      const client = new TestClient(`http://${HOST}:${this.#port}/api/public/v1`, secret);
+      const client = new TestClient(`${this.origin}/api/public/v1`, secret);
       return Object.assign(client, { accountId: account.id });
+    });
+  }
+
+  /** Creates a completed recording, as a command with the database open does. @returns its id */
+  completed(accountId: string): string {
+    return this.withStore((store) => {
+      const recordings = new Recordings(store, Date.now);
+      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+      recordings.claim(id);
+      const words = [{ text: "hello", startSeconds: 0, endSeconds: 1, probability: 0.9 }];
+      recordings.complete(id, [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "hello", words }]);
+      return id;
     });
   }
 
@@ -163,7 +189,7 @@ export class StandbyPair implements AsyncDisposable {
     return read(database, existsSync(uploads) ? readdirSync(uploads) : []);
   }
 
-  #start(command: readonly string[], settings: Readonly<Record<string, string>>): RunningProgram {
+  #start(command: readonly string[], settings: Readonly<Record<string, string>>, log: LogLine[] = []): RunningProgram {
     const child = Bun.spawn(killedWithParent(command), {
       cwd: root,
       env: environmentWith(settings),
@@ -171,7 +197,6 @@ export class StandbyPair implements AsyncDisposable {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const log: LogLine[] = [];
     const running = { child, log, end: collectLog(child, log) };
     this.#started.push(running);
     return running;
@@ -183,6 +208,8 @@ export class StandbyPair implements AsyncDisposable {
     this.#temporary[Symbol.dispose]();
   }
 }
+
+const isListening = ({ event }: LogLine) => event === "server.listening";
 
 /** Waits until a process has logged a number of such lines. @throws {Error} with its log when it exits before */
 export async function until(
