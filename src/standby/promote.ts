@@ -15,8 +15,9 @@ import { codeOf, messageOf } from "../text/index.ts";
 import { holderOf } from "./directory-identity.ts";
 import { endStandby, PromotionError } from "./end-standby.ts";
 import { readServing, type Serving, storeServing } from "./epoch.ts";
-import { type LeaseClock, ServingLease, untilExpired } from "./lease.ts";
+import { ServingLease } from "./lease.ts";
 import type { LeaseRegister } from "./lease-record.ts";
+import { type LeaseClock, untilExpired } from "./lease-watch.ts";
 
 /** The steps of a promotion. It can be interrupted after each, and repeated. */
 type PromotionStep = "watched" | "fenced" | "ended" | "checked" | "stored" | "activated";
