@@ -60,7 +60,8 @@ export function promoteCommand(): Command {
         checked: isChecked,
       };
       line[Symbol.dispose]();
-      print(options, json, () => textOf(directory, promotion));
+      const { listen, wait } = settings.standby;
+      print(options, json, () => textOf(directory, promotion, listen !== "" && wait));
     });
 }
 
@@ -83,7 +84,8 @@ function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
   );
 }
 
-function textOf(directory: DataDirectory, promotion: Promotion | null): string {
+/** @param waits whether the server refuses changes without a standby */
+function textOf(directory: DataDirectory, promotion: Promotion | null, waits: boolean): string {
   const { role } = installedService("/");
   const next = role === "server" ? "systemctl enable --now transcribe" : "transcribe serve";
   if (promotion === null) return `${directory.root} is the data directory of a server already; start it: ${next}`;
@@ -95,7 +97,14 @@ function textOf(directory: DataDirectory, promotion: Promotion | null): string {
       : [
           `It has what the other server had at ${new Date(appliedAt).toISOString()}, and perhaps the seconds after that.`,
         ]),
-    ...(isChecked ? [] : ["The database is too large to be checked for damage in time; see: transcribe doctor"]),
+    ...(isChecked
+      ? []
+      : [
+          "The database is too large to be checked for damage in this time. The server checks it after its start, and logs the result (standby.database_checked).",
+        ]),
+    ...(waits
+      ? ["The server refuses changes until a standby follows it; to accept them before, set standby.wait = false."]
+      : []),
     `Next: ${next}, and give this machine the address of the other one.`,
   ].join("\n");
 }

@@ -7,6 +7,7 @@ import {
   type StandbyStatus,
   writeStatus,
 } from "../replication/index.ts";
+import { findDamage, isUnchecked, storeUnchecked } from "../standby/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
@@ -25,6 +26,7 @@ export type ServerStandby = Awaited<ReturnType<typeof startStandby>>;
 /** Lets a standby follow the server, if the settings name an address for it. */
 export async function startStandby({ settings, running, dataDirectory, store, log, now }: ServerData) {
   await using stack = new AsyncDisposableStack();
+  const check = stack.use(checkDatabase({ dataDirectory, log, now }));
   const source = settings.standby.listen === "" ? null : await listen({ settings, running, dataDirectory, log, now });
   if (source !== null) {
     stack.defer(() => source.stop());
@@ -79,8 +81,9 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
       if (!isRequired() || source?.isFollowed === true) return null;
       return "The standby is not connected or has no complete copy yet, and changes wait for it (standby.wait).";
     },
-    /** Returns why changes are not safe on a second machine, as text for people; null if they are. */
+    /** Returns why data is not safe, or not on a second machine, as text for people; null if it is. */
     warning() {
+      if (check.isDamaged) return "the database is damaged; see transcribe doctor";
       if (source === null || source.isFollowed) return null;
       if (isRequired()) return "changes are refused, because the standby does not follow this server";
       return now() - followedAt < ABSENCE_MILLISECONDS ? null : "the standby does not follow this server";
@@ -93,6 +96,28 @@ export async function startStandby({ settings, running, dataDirectory, store, lo
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/** Checks the database in the background if the promotion that made this server had too little time for it. */
+function checkDatabase({ dataDirectory, log, now }: Pick<ServerData, "dataDirectory" | "log" | "now">) {
+  const stopping = new AbortController();
+  const state = { isDamaged: false, [Symbol.dispose]: () => stopping.abort() };
+  const check = async () => {
+    const begun = now();
+    const damage = await findDamage(dataDirectory.databasePath, false, stopping.signal);
+    if (damage !== null) {
+      state.isDamaged = true;
+      return log.error({ event: "standby.database_damaged", trouble: damage });
+    }
+    storeUnchecked(dataDirectory, false);
+    log.info({ event: "standby.database_checked", seconds: (now() - begun) / 1000 });
+  };
+  if (!isUnchecked(dataDirectory)) return state;
+  void check().catch((error: unknown) => {
+    // The next start repeats it.
+    if (!stopping.signal.aborted) log.error({ event: "standby.database_not_checked", trouble: messageOf(error) });
+  });
+  return state;
 }
 
 type ListenParts = Pick<ServerData, "settings" | "running" | "dataDirectory" | "log" | "now">;

@@ -139,7 +139,12 @@ export class ServingLease {
       if (isHeld === wasHeld || this.#isStopped) return;
       wasHeld = isHeld;
       if (isHeld) log.info({ event: "standby.lease_held", epoch: this.#epoch });
-      else log.error({ event: "standby.lease_lapsed", trouble: this.#trouble });
+      else {
+        const trouble = this.#trouble ?? "the fence does not answer, or a clock of this machine was set or stood still";
+        log.error({ event: "standby.lease_lapsed", trouble });
+        // After a clock was set, the next renewal need not wait for its time.
+        for (const wake of this.#wakes) wake();
+      }
       for (const listener of this.#listeners) listener(isHeld);
     };
     const timer = setInterval(notice, milliseconds / STEPS);
