@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Broker, COORDINATOR, FleetDirectory } from "../src/fleet/index.ts";
 import { createLogger } from "../src/telemetry/index.ts";
 import { NatsServer } from "./nats-server.ts";
-import { TestServer } from "./server.ts";
+import { type Place, TestServer } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 import { TestWorker } from "./test-worker.ts";
 
@@ -15,8 +15,8 @@ export interface LocalFleetOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Address of this machine on which the broker listens; by default loopback. */
   readonly host?: string;
-  /** Returns the command line that starts a worker elsewhere, e.g. in another network namespace. */
-  readonly place?: (command: readonly string[]) => string[];
+  /** Where the workers start. */
+  readonly place?: Place;
 }
 
 /**

@@ -5,7 +5,7 @@ import { defaultCacheRoot } from "../native/build.ts";
 import { inCache } from "../native/steps/in-cache.ts";
 import { messageOf } from "../src/text/index.ts";
 import { unpackWheel } from "../tools/shared/wheel.ts";
-import { killedWithParent } from "./server.ts";
+import { here, killedWithParent, type Place } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** Version of the broker with which a fleet is tested. */
@@ -46,20 +46,28 @@ export class NatsServer implements AsyncDisposable {
   readonly #folder: string | null;
   /** Address of this machine on which it listens. */
   readonly #host: string;
+  readonly #place: Place;
   #child: Subprocess | null = null;
   #port = -1;
 
   /** @param config the text of nats.conf, without the port */
-  constructor(program: string, config = "max_payload: 8388608\n", folder: string | null = null, host = "127.0.0.1") {
+  constructor(
+    program: string,
+    config = "max_payload: 8388608\n",
+    folder: string | null = null,
+    host = "127.0.0.1",
+    place = here,
+  ) {
     this.#program = program;
+    this.#place = place;
     this.#config = config;
     this.#folder = folder;
     this.#host = host;
   }
 
   /** Returns a server for the broker's folder that `transcribe fleet init` writes; only its port differs. */
-  static withFolder(program: string, folder: string, host?: string): NatsServer {
-    return new NatsServer(program, "", folder, host);
+  static withFolder(program: string, folder: string, host?: string, place?: Place): NatsServer {
+    return new NatsServer(program, "", folder, host, place);
   }
 
   get url(): string {
@@ -81,7 +89,7 @@ export class NatsServer implements AsyncDisposable {
     } else {
       places.push("-c", "nats.conf", "-a", this.#host, "-p", `${this.#port}`);
     }
-    this.#child = Bun.spawn(killedWithParent([this.#program, ...places]), {
+    this.#child = Bun.spawn(killedWithParent(this.#place([this.#program, ...places])), {
       ...(this.#folder === null ? {} : { cwd: this.#folder }),
       stdio: ["ignore", "ignore", Bun.file(join(path, "log"))],
     });

@@ -31,6 +31,12 @@ export interface LogLine extends Record<string, unknown> {
   readonly event: string;
 }
 
+/** Returns the command line that starts a process elsewhere, e.g. in another network namespace. */
+export type Place = (command: readonly string[]) => string[];
+
+/** Starts a process on this machine. */
+export const here: Place = (command) => [...command];
+
 /**
  * The real server, started as its users start it. Its data directory survives the process, so that tests can kill the
  * server and start it again. Disposing of it removes the process and the directory.
@@ -38,6 +44,7 @@ export interface LogLine extends Record<string, unknown> {
 export class TestServer implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #reusesSelfTests: boolean;
+  readonly #place: Place;
   readonly #log: LogLine[] = [];
   #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
   #endChild: ReturnType<typeof collectLog> = async () => 0;
@@ -51,8 +58,12 @@ export class TestServer implements AsyncDisposable {
    * @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES`
    * @param options reusesSelfTests: false to run the self-tests at the first start, as a new installation does
    */
-  constructor(environment: Readonly<Record<string, string>> = {}, { reusesSelfTests = true } = {}) {
+  constructor(
+    environment: Readonly<Record<string, string>> = {},
+    { reusesSelfTests = true, place = here }: { readonly reusesSelfTests?: boolean; readonly place?: Place } = {},
+  ) {
     this.#reusesSelfTests = reusesSelfTests;
+    this.#place = place;
     this.#environment = { TRANSCRIBE_LOG_LEVEL: "debug", ...generousLimits, ...environment };
   }
 
@@ -100,7 +111,7 @@ export class TestServer implements AsyncDisposable {
     const storeSelfTests = this.#reusesSelfTests ? reuseSelfTests(this.dataDirectory) : () => {};
     const command = programCommand("serve", "--port", port, "--data-dir", this.dataDirectory);
     const since = this.#log.length;
-    const child = Bun.spawn(killedWithParent(command), {
+    const child = Bun.spawn(killedWithParent(this.#place(command)), {
       cwd: root,
       env: environmentWith(this.#environment),
       stdin: "ignore",
@@ -167,7 +178,7 @@ export class TestServer implements AsyncDisposable {
 
   /** Runs a command of the CLI on the server's data directory. */
   cli(...args: readonly string[]): Promise<CommandResult> {
-    return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
+    return runCli([...args, "--data-dir", this.dataDirectory], this.#environment, "ignore", this.#place);
   }
 
   /** Returns a client with a new key of a new account. @param patienceMilliseconds see `TestClient` */
@@ -254,9 +265,11 @@ export function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   stdin: "ignore" | Uint8Array = "ignore",
+  place: Place = here,
 ): Promise<CommandResult> {
   const env = environmentWith(environment);
-  return resultOf(Bun.spawn(programCommand(...args), { cwd: root, env, stdin, stdout: "pipe", stderr: "pipe" }));
+  const command = place(programCommand(...args));
+  return resultOf(Bun.spawn(command, { cwd: root, env, stdin, stdout: "pipe", stderr: "pipe" }));
 }
 
 /** Returns the environment of this process without a developer's own settings. */

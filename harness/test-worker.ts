@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { DataDirectory } from "../src/storage/index.ts";
 import { programCommand } from "./program.ts";
-import { collectLog, environmentWith, killedWithParent, type LogLine } from "./server.ts";
+import { collectLog, environmentWith, here, killedWithParent, type LogLine, type Place } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface TestWorkerOptions {
@@ -12,8 +12,7 @@ export interface TestWorkerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Data directory with results of the self-tests, which take seconds. */
   readonly verdictsOf: string;
-  /** Returns the command line that starts the worker elsewhere, e.g. in another network namespace. */
-  readonly place?: (command: readonly string[]) => string[];
+  readonly place?: Place;
 }
 
 /**
@@ -27,7 +26,7 @@ export class TestWorker implements AsyncDisposable {
   #child: Subprocess<"ignore", "ignore", "pipe">;
   #end: ReturnType<typeof collectLog>;
 
-  constructor({ args, environment = {}, verdictsOf, place = (command) => [...command] }: TestWorkerOptions) {
+  constructor({ args, environment = {}, verdictsOf, place = here }: TestWorkerOptions) {
     const { verdicts } = new DataDirectory(verdictsOf);
     const own = new DataDirectory(this.#directory.path).verdicts;
     if (existsSync(verdicts)) copyFileSync(verdicts, own);

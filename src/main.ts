@@ -7,6 +7,7 @@ else if (args[0] === "__selftest")
 else if (args[0] === "__unpack") await (await import("./program/unpack-child.ts")).runUnpack(args.slice(1));
 else if (args[0] === "__publish") await (await import("./disk/new-file.ts")).runPublish(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));
+else if (args[0] === "__check") (await import("./standby/check-database.ts")).runCheck(args.slice(1));
 else if (args[0] === "__files") (await import("./folders/file-process-child.ts")).runFileProcess();
 else {
   // SIGHUP reloads the settings. Before the first read it is ignored, because its default action ends the process.

@@ -61,7 +61,8 @@ export function promoteCommand(): Command {
         checked: isChecked,
       };
       line[Symbol.dispose]();
-      print(options, json, () => textOf(directory, promotion, settings.standby.follow));
+      const { listen, wait, follow } = settings.standby;
+      print(options, json, () => textOf(directory, promotion, { waits: listen !== "" && wait, follows: follow }));
     });
 }
 
@@ -84,8 +85,14 @@ function registerOpener(settings: Settings, { withoutFence }: PromoteOptions) {
   );
 }
 
-/** @param follows whether the standby was a server with standby.follow, which is started again */
-function textOf(directory: DataDirectory, promotion: Promotion | null, follows: boolean): string {
+interface PromotedServer {
+  /** Whether it refuses changes without a standby. */
+  readonly waits: boolean;
+  /** Whether the standby was a server with standby.follow, which is started again. */
+  readonly follows: boolean;
+}
+
+function textOf(directory: DataDirectory, promotion: Promotion | null, { waits, follows }: PromotedServer): string {
   const next = thisMachine.hasSystemd ? "systemctl enable --now transcribe" : "transcribe serve";
   if (promotion === null) {
     return `${directory.root} is the data directory of a server already; start it, if it does not run: ${next}`;
@@ -98,7 +105,14 @@ function textOf(directory: DataDirectory, promotion: Promotion | null, follows: 
       : [
           `It has what the other server had at ${new Date(appliedAt).toISOString()}, and perhaps the seconds after that.`,
         ]),
-    ...(isChecked ? [] : ["The database is too large to be checked for damage in time; see: transcribe doctor"]),
+    ...(isChecked
+      ? []
+      : [
+          "The database is too large to be checked for damage in this time. The server checks it after its start, and logs the result (standby.database_checked).",
+        ]),
+    ...(waits
+      ? ["The server refuses changes until a standby follows it; to accept them before, set standby.wait = false."]
+      : []),
     follows
       ? `Next: the service or container serves by itself, if it ran (otherwise: ${next}); give this machine the address of the other one.`
       : `Next: ${next}, and give this machine the address of the other one.`,

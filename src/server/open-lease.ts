@@ -3,11 +3,13 @@ import { checkWrites, type Store } from "../database/index.ts";
 import {
   BROKER_ID,
   BrokerRegister,
+  FenceError,
   FolderRegister,
   holderOf,
   type LeaseClock,
   type LeaseRecord,
   type LeaseRegister,
+  LimitedRegister,
   ReplacedError,
   readServing,
   ServingLease,
@@ -63,7 +65,7 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
     if (known.fence !== null) storeServing(store, { fence: null });
     return withoutFence;
   }
-  const register = await openRegister(settings, known.fence);
+  const register = await openRegister(settings, known.fence, true);
   const lease = new ServingLease({
     register,
     holder: { ...holderOf(dataDirectory), epoch: known.epoch },
@@ -102,16 +104,26 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
 /**
  * Opens the register of the fence in the settings.
  * @param folder id of the fence that was used before; null if none was
+ * @param waits whether a broker that is away is no fault
  * @throws {BrokerError} for a broker that a person has to mend
+ * @throws {FenceError} if the settings name no broker
  */
-export async function openRegister(settings: Settings, folder: string | null): Promise<LeaseRegister> {
-  const { fence } = settings.standby;
-  if (fence !== "broker") return new FolderRegister(fence, folder === BROKER_ID ? null : folder);
+export async function openRegister(settings: Settings, folder: string | null, waits = false): Promise<LeaseRegister> {
+  const { fence, lease_seconds: seconds } = settings.standby;
+  if (fence !== "broker") {
+    const register = new FolderRegister(fence, folder === BROKER_ID ? null : folder);
+    return new LimitedRegister(register, seconds * 1000, `the fence's folder ${fence}`);
+  }
+  if (settings.fleet.broker === "") {
+    throw new FenceError(
+      "standby.fence names the fleet's broker, and fleet.broker is not set; set it as on the other server",
+    );
+  }
   // Loaded only here, so that a single machine does not load the broker's client.
   const { Broker } = await import("../fleet/index.ts");
   const { machine } = await fleetIdentity(settings.fleet);
   // A connection of its own: on a shared one, renewals would wait behind parts of recordings.
   const options = { ...settings.fleet, url: settings.fleet.broker, machine, log: createLogger("silent") };
-  const broker = await Broker.connectOrWait(options);
+  const broker = await (waits ? Broker.connectOrWait(options) : Broker.connect(options));
   return new BrokerRegister(broker.leaseStream(), () => broker.close());
 }

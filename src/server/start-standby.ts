@@ -8,7 +8,7 @@ import {
   type StandbyStatus,
   writeStatus,
 } from "../replication/index.ts";
-import { answerConfirmationRequests } from "../standby/index.ts";
+import { answerConfirmationRequests, findDamage, isUnchecked, storeUnchecked } from "../standby/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { ServerData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
@@ -32,6 +32,7 @@ export type ServerStandby = Awaited<ReturnType<typeof startStandby>>;
 export async function startStandby(data: ServerData) {
   const { settings, running, dataDirectory, store, chores, keyUsage, log, now } = data;
   await using stack = new AsyncDisposableStack();
+  const check = stack.use(checkDatabase(data));
   const listening = settings.standby.listen === "" ? null : await listen(data);
   chores.every(CERTIFICATE_MILLISECONDS, "certificate for the standby", () => listening?.listener.renew());
   const source = listening?.source ?? null;
@@ -102,8 +103,9 @@ export async function startStandby(data: ServerData) {
       const { behindBytes, delaySeconds, isComplete } = status();
       return { behindBytes, delaySeconds, unfollowedSeconds: isComplete ? 0 : (now() - followedAt) / 1000 };
     },
-    /** Returns why changes are not safe on a second machine, as text for people; null if they are. */
+    /** Returns why data is not safe, or not on a second machine, as text for people; null if it is. */
     warning() {
+      if (check.isDamaged) return "the database is damaged; see transcribe doctor";
       if (source === null || source.isFollowed) return null;
       if (isRequired()) return "changes are refused, because the standby does not follow this server";
       return now() - followedAt < ABSENCE_MILLISECONDS ? null : "the standby does not follow this server";
@@ -112,6 +114,28 @@ export async function startStandby(data: ServerData) {
     renewCertificate: () => listening?.listener.renew(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/** Checks the database in the background if the promotion that made this server had too little time for it. */
+function checkDatabase({ dataDirectory, log, now }: ServerData) {
+  const stopping = new AbortController();
+  const state = { isDamaged: false, [Symbol.dispose]: () => stopping.abort() };
+  const check = async () => {
+    const begun = now();
+    const damage = await findDamage(dataDirectory.databasePath, false, stopping.signal);
+    if (damage !== null) {
+      state.isDamaged = true;
+      return log.error({ event: "standby.database_damaged", trouble: damage });
+    }
+    storeUnchecked(dataDirectory, false);
+    log.info({ event: "standby.database_checked", seconds: (now() - begun) / 1000 });
+  };
+  if (!isUnchecked(dataDirectory)) return state;
+  void check().catch((error: unknown) => {
+    // The next start repeats it.
+    if (!stopping.signal.aborted) log.error({ event: "standby.database_not_checked", trouble: messageOf(error) });
+  });
+  return state;
 }
 
 async function listen({ settings, running, dataDirectory, log, now }: ServerData) {

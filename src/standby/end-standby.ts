@@ -34,7 +34,9 @@ export async function endStandby(directory: DataDirectory): Promise<() => void> 
   if (pid === null) {
     const locked = await untilLocked(directory, OTHER_MILLISECONDS);
     if (locked !== null) return locked;
-    throw new PromotionError(`another process uses ${directory.root}; end it, and repeat transcribe promote`);
+    throw new PromotionError(
+      `another process uses ${directory.root}, perhaps a second transcribe promote; wait until it has ended, or end it, and repeat transcribe promote`,
+    );
   }
   const signals = [
     ["SIGTERM", STOP_MILLISECONDS],

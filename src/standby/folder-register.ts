@@ -15,6 +15,9 @@ const LEFT_MILLISECONDS = 3_600_000;
 const MAX_BYTES = 65_536;
 const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/^ENOENT$/, "create the folder on the shared storage, and see that the storage is mounted"],
+  [/^EROFS$/, "it is read-only; mend the storage, or mount it for writing"],
+  [/^(ENOSPC|EDQUOT)$/, "free some space on the storage"],
+  [/^(ESTALE|ENOTCONN|EHOSTDOWN|EIO)$/, "see that the storage works, and mount it again"],
   [/^(ENOSYS|EOPNOTSUPP|ENOTSUP|EPERM|EMLINK)$/, "its file system must support hard links, as NFS does"],
 ];
 

@@ -2,6 +2,7 @@ import { MachineError } from "../disk/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { ExpectedError, messageOf } from "../text/index.ts";
 import { FenceError, type LeaseRecord, type LeaseRegister } from "./lease-record.ts";
+import { type LeaseClock, LeaseWatch, waitFor } from "./lease-watch.ts";
 
 /** Another server has taken over, so this one must never serve its data again. */
 export class ReplacedError extends ExpectedError {
@@ -13,25 +14,6 @@ export class ReplacedError extends ExpectedError {
     super(`${by.host} has taken over (epoch ${by.epoch})`);
     this.by = by;
   }
-}
-
-/** Another server serves now, and renews its lease. */
-export class StillServesError extends ExpectedError {
-  override readonly name = "StillServesError";
-  readonly host: string;
-
-  constructor({ host }: LeaseRecord) {
-    super(`the server on ${host} still serves: it renews its lease`);
-    this.host = host;
-  }
-}
-
-/** The clocks of this machine, in milliseconds. */
-export interface LeaseClock {
-  /** Never set, and at rest while the machine is suspended. */
-  readonly monotonic: () => number;
-  /** Continues while the machine is suspended. */
-  readonly wall: () => number;
 }
 
 interface Moment {
@@ -52,62 +34,11 @@ export interface LeaseOptions {
 
 /** Renewals within a lease: one or two may fail. */
 const RENEWALS = 4;
-/** Part of a lease that is added to it for another machine, whose clock runs at a slightly different rate. */
-const MARGIN = 0.1;
 /** Attempts within a lease while it is not held, and checks whether it has lapsed: 250 ms apart with a lease of 12 s. */
 const STEPS = 48;
 const RELEASE_MILLISECONDS = 3000;
 /** No register has this version. */
 const LATE_VERSION = "late";
-
-/** Returns how long the lease of another server may be valid after its last write was seen. */
-function waitFor(milliseconds: number, record: LeaseRecord | null): number {
-  return Math.max(milliseconds, record?.milliseconds ?? 0) * (1 + MARGIN);
-}
-
-/** Watches the lease of another server, which has run out when it has not changed for long enough by this machine's clock. */
-class LeaseWatch {
-  readonly #milliseconds: number;
-  readonly #clock: LeaseClock;
-  #seen: { readonly version: string; readonly since: number } | null = null;
-
-  constructor(milliseconds: number, clock: LeaseClock) {
-    this.#milliseconds = milliseconds;
-    this.#clock = clock;
-  }
-
-  /**
-   * Returns whether a lease has run out.
-   * @param begun when the read of the record began
-   * @throws {StillServesError} if it was renewed since the first call
-   */
-  hasExpired(record: LeaseRecord, version: string, begun: number): boolean {
-    // Counted from the end of the read, because the lease may have been renewed during it.
-    this.#seen ??= { version, since: this.#clock.monotonic() };
-    if (this.#seen.version !== version) throw new StillServesError(record);
-    return begun >= this.#seen.since + waitFor(this.#milliseconds, record);
-  }
-}
-
-/**
- * Waits until the lease of another server has run out, without changing it.
- * @returns its version; null if it does not have to run out: nobody has it, its owner has released it, or it belongs to `owner`
- * @throws {StillServesError} if it is renewed
- * @throws {FenceError} if the fence can't be used
- */
-export async function untilExpired(
-  owner: string,
-  { register, milliseconds, clock }: Pick<LeaseOptions, "register" | "milliseconds" | "clock">,
-): Promise<string | null> {
-  const watch = new LeaseWatch(milliseconds, clock);
-  for (;;) {
-    const begun = clock.monotonic();
-    const { record, version } = await register.read();
-    if (record === null || record.owner === owner || record.state === "released") return null;
-    if (watch.hasExpired(record, version, begun)) return version;
-    await Bun.sleep(milliseconds / STEPS);
-  }
-}
 
 /**
  * The lease without which a server does not serve. It is valid for a time after a renewal began, by the clocks of this
@@ -208,7 +139,12 @@ export class ServingLease {
       if (isHeld === wasHeld || this.#isStopped) return;
       wasHeld = isHeld;
       if (isHeld) log.info({ event: "standby.lease_held", epoch: this.#epoch });
-      else log.error({ event: "standby.lease_lapsed", trouble: this.#trouble });
+      else {
+        const trouble = this.#trouble ?? "the fence does not answer, or a clock of this machine was set or stood still";
+        log.error({ event: "standby.lease_lapsed", trouble });
+        // After a clock was set, the next renewal need not wait for its time.
+        for (const wake of this.#wakes) wake();
+      }
       for (const listener of this.#listeners) listener(isHeld);
     };
     const timer = setInterval(notice, milliseconds / STEPS);

@@ -1,6 +1,6 @@
-import { Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
-import { openDatabase } from "../database/index.ts";
+import { existsSync } from "node:fs";
+import { databaseState, MigrationError, openDatabase, pendingMigrations, readDatabase } from "../database/index.ts";
+import { probeWriting } from "../disk/index.ts";
 import {
   type DataDirectory,
   InactiveDirectoryError,
@@ -11,23 +11,19 @@ import {
   writeStandbyMarker,
 } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { codeOf, messageOf } from "../text/index.ts";
+import { findDamage, storeUnchecked } from "./check-database.ts";
 import { holderOf } from "./directory-identity.ts";
 import { endStandby, PromotionError } from "./end-standby.ts";
 import { readServing, type Serving, storeServing } from "./epoch.ts";
-import { type LeaseClock, ServingLease, untilExpired } from "./lease.ts";
+import { ServingLease } from "./lease.ts";
 import type { LeaseRegister } from "./lease-record.ts";
+import { type LeaseClock, untilExpired } from "./lease-watch.ts";
 
 /** The steps of a promotion. It can be interrupted after each, and repeated. */
 type PromotionStep = "watched" | "fenced" | "ended" | "checked" | "stored" | "activated";
 
 /** Time from the start by which the check of the database must end: the takeover is promised within 30 s. */
 const CHECK_UNTIL_MILLISECONDS = 25_000;
-/**
- * Speed at which SQLite checks a database, at least; the check can't be interrupted. Measured: 200 bytes a microsecond, with two cores of an AMD
- * EPYC (zen4) under load, and 874 MB in the cache.
- */
-const CHECKED_BYTES_PER_MILLISECOND = 100_000;
 
 export interface PromotionOptions {
   readonly directory: DataDirectory;
@@ -48,13 +44,14 @@ export interface Promotion {
   readonly from: string | null;
   /** When the standby applied the last transaction; null if that is unknown. */
   readonly appliedAt: number | null;
-  /** Whether the database was checked for damage. The time is too short for a large one. */
+  /** Whether the database was checked for damage. If the time was too short, the server does it. */
   readonly isChecked: boolean;
 }
 
 /**
  * Makes the data directory of a standby that of a server: takes the fence, which keeps the other server from serving, ends
- * the standby's process, checks the database and increases its epoch.
+ * the standby's process, checks the database and increases its epoch. Up to the end of the check the standby's copy is not
+ * changed, so the standby can be started again after a failure.
  * @returns null if the data directory is a server's already
  * @throws {PromotionError} @throws {StillServesError} @throws {FenceError} @throws {InactiveDirectoryError}
  */
@@ -69,22 +66,70 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
   const followed = followedBy(options);
   if (followed === null) return null;
   await using stack = new AsyncDisposableStack();
-  const fence = options.openRegister === null ? null : stack.use(await takeFence(options, options.openRegister));
+  const register = (await options.openRegister?.()) ?? null;
+  stack.defer(async () => await register?.close());
+  // Before anything is changed, so that a mistake costs neither the standby nor the other server.
+  await requireUsable(directory, register);
+  const fault = await probeWriting(directory.root);
+  if (fault !== null) {
+    throw new PromotionError(
+      `${directory.root} can't be written (${fault.message}); free some disk space or mend the disk, and repeat transcribe promote`,
+    );
+  }
+  const fence = register === null ? null : await takeFence(options, register);
   onStep("fenced");
-  stack.defer(await endStandby(directory));
+  const unlock = await endStandby(directory).catch((error: unknown) => {
+    if (followedBy(options) !== null) throw error;
+  });
+  if (unlock !== undefined) stack.defer(unlock);
+  // Another command has taken over in the meantime.
+  if (followedBy(options) === null) return null;
   onStep("ended");
-  noteOpened(directory);
-  const isChecked = check(directory, begun + CHECK_UNTIL_MILLISECONDS - clock.monotonic());
+  await requireUsable(directory, register);
+  const isChecked = await check(directory, begun + CHECK_UNTIL_MILLISECONDS - clock.monotonic());
   onStep("checked");
+  noteOpened(directory);
   const store = openDatabase(directory.databasePath);
   stack.defer(() => store.$client.close());
   const known = readServing(store);
+  await requireSameFence(register, known);
   const epoch = fence === null ? known.epoch + 1 : await fence.raise(known);
   storeServing(store, { epoch });
   onStep("stored");
+  storeUnchecked(directory, !isChecked);
   removeMarkers(directory);
   onStep("activated");
   return { epoch, ...followed, isChecked };
+}
+
+/**
+ * Requires that this version can open the database, and that its server uses the same fence.
+ * The standby may run, so the database is only read. What can't be read is left to the check for damage.
+ * @throws {PromotionError}
+ */
+async function requireUsable({ databasePath }: DataDirectory, register: LeaseRegister | null): Promise<void> {
+  let known: Serving;
+  try {
+    const store = readDatabase(databasePath);
+    try {
+      pendingMigrations(databaseState(store.$client));
+      known = readServing(store);
+    } finally {
+      store.$client.close();
+    }
+  } catch (error) {
+    if (!(error instanceof MigrationError)) return;
+    throw new PromotionError(`${error.message}; install that version here, and repeat transcribe promote`);
+  }
+  await requireSameFence(register, known);
+}
+
+/** @throws {PromotionError} if the database's server used another fence than this one, or none */
+async function requireSameFence(register: LeaseRegister | null, { fence }: Serving): Promise<void> {
+  if (register === null || (await register.identify()) === fence) return;
+  throw new PromotionError(
+    "standby.fence is not what fenced the other server, which may serve nevertheless. Is it set there, too, and is the shared storage mounted? If that server is off and stays off: --without-fence",
+  );
 }
 
 /** Notes in the marker that SQLite opens the copy, so that no standby continues it. */
@@ -122,11 +167,8 @@ function markerIn<T>(force: boolean, read: () => T | null): T | null | "damaged"
  */
 async function takeFence(
   { directory, leaseMilliseconds, force, onStep, clock, log }: PromotionOptions,
-  openRegister: () => Promise<LeaseRegister>,
-): Promise<AsyncDisposable & { raise(known: Serving): Promise<number> }> {
-  await using stack = new AsyncDisposableStack();
-  const register = await openRegister();
-  stack.defer(() => register.close());
+  register: LeaseRegister,
+): Promise<{ raise(known: Serving): Promise<number> }> {
   const { owner, host } = holderOf(directory);
   const fence = { register, milliseconds: leaseMilliseconds, clock };
   const expired = force ? null : await untilExpired(owner, fence);
@@ -139,46 +181,32 @@ async function takeFence(
   const { record } = await register.read();
   const wasOwn = record?.owner === owner;
   const epoch = await take(Math.max(1, (record?.epoch ?? 0) + (wasOwn ? 0 : 1)));
-  const opened = stack.move();
   return {
     async raise(known) {
-      if ((await register.identify()) !== known.fence) {
-        throw new PromotionError(
-          "standby.fence is not what fenced the other server, which may serve nevertheless. Is it set there, too, and is the shared storage mounted? If that server is off and stays off: --without-fence",
-        );
-      }
       // A broker that was started again knows no epoch.
       const isEnough = epoch > known.epoch || (epoch === known.epoch && wasOwn);
       return isEnough ? epoch : await take(known.epoch + 1);
     },
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
 /**
- * Lets SQLite recover the database, and checks it if the time is long enough.
+ * Checks the database for damage, as far as the time allows.
  * @param remaining milliseconds
  * @returns whether it was checked
  * @throws {PromotionError} if it is damaged
  */
-function check({ databasePath }: DataDirectory, remaining: number): boolean {
-  using database = new Database(databasePath, { readwrite: true });
-  const { size } = statSync(databasePath);
-  if (remaining < size / CHECKED_BYTES_PER_MILLISECOND) return false;
-  const fault = faultOf(database);
-  if (fault === null) return true;
-  throw new PromotionError(
-    `the standby's database ${databasePath} is damaged (${fault}); restore a backup, or start the former server again with: transcribe promote --force`,
-  );
-}
-
-/** Returns the first damage of a database in SQLite's words; null if it has none. */
-function faultOf(database: Database): string | null {
+async function check({ databasePath }: DataDirectory, remaining: number): Promise<boolean> {
+  const limit = AbortSignal.timeout(Math.max(0, remaining));
+  let damage: string | null;
   try {
-    const found = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check ?? "ok";
-    return found === "ok" ? null : found;
+    damage = await findDamage(databasePath, true, limit);
   } catch (error) {
-    if (codeOf(error) !== "SQLITE_CORRUPT") throw error;
-    return messageOf(error);
+    if (limit.aborted) return false;
+    throw error;
   }
+  if (damage === null) return true;
+  throw new PromotionError(
+    `the standby's database ${databasePath} is damaged (${damage}); restore a backup, or start the former server again with: transcribe promote --force`,
+  );
 }

@@ -154,3 +154,33 @@ test("a lease lapses while the register does not answer, and its end does not wa
   expect(() => lease.check()).toThrow("it can't renew its lease");
   await lease.release();
 });
+
+test("a clock that is set ends no lease for longer than the next renewal needs, and lengthens none", async () => {
+  const register = new UnreliableRegister(() => 0.6);
+  let offset = 0;
+  const milliseconds = 60_000;
+  const lease = new ServingLease({
+    register: { ...register.seenBy(() => false), forgets: false },
+    holder: { owner: "0".repeat(32), host: "a", epoch: 1 },
+    milliseconds,
+    clock: { ...clock, wall: () => Date.now() + offset },
+    log,
+  });
+  await lease.acquire({ persists: true });
+  const changes = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()];
+  let count = 0;
+  lease.onChange((isHeld) => changes[count++]?.resolve(isHeld));
+  lease.keep();
+  // The first renewal begins at once.
+  while (register.writes < 2) await Bun.sleep(1);
+  await Bun.sleep(20);
+  offset = -3_600_000;
+  expect(lease.remaining).toBeLessThanOrEqual(milliseconds);
+  expect(lease.isHeld).toBe(true);
+  // The next renewal would be 15 s later.
+  offset = 3_600_000;
+  const writes = register.writes;
+  expect([await changes[0]?.promise, await changes[1]?.promise]).toEqual([false, true]);
+  expect(register.writes).toBe(writes + 1);
+  await lease.release();
+});

@@ -15,14 +15,14 @@ export function leaseOf(epoch: number, state: LeaseRecord["state"] = "held"): Le
 }
 
 /** Promotes the standby in a data directory, with a folder as the fence. */
-export function promoteByFolder(directory: string, fence: string, onStep: () => void = () => {}) {
+export function promoteByFolder(directory: string, fence: string, onStep: () => void = () => {}, by = clock) {
   return promote({
     directory: new DataDirectory(directory),
     openRegister: async () => new FolderRegister(fence, null),
     leaseMilliseconds: SHORT_LEASE_MILLISECONDS,
     force: false,
     onStep,
-    clock,
+    clock: by,
     log: createLogger("silent"),
   });
 }

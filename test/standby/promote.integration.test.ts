@@ -1,58 +1,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { closeSync, copyFileSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../harness/processes.ts";
-import { environmentWith, runCli } from "../../harness/server.ts";
+import { environmentWith } from "../../harness/server.ts";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/database/index.ts";
-import { FolderRegister } from "../../src/standby/folder-register.ts";
-import { readServing, storeServing } from "../../src/standby/index.ts";
-import { DataDirectory, readStandbyMarker, writeStandbyMarker } from "../../src/storage/index.ts";
+import { readStandbyMarker } from "../../src/storage/index.ts";
 import { leaseOf, promoteByFolder } from "./leases.ts";
+import { StandbyDirectory } from "./standby-directory.ts";
 
 setDefaultTimeout(60_000);
-
-/** A standby's data directory, and the folder of a fence. */
-class Standby implements Disposable {
-  readonly #folder = temporaryDirectory();
-  readonly directory: DataDirectory;
-  readonly fence = join(this.#folder.path, "fence");
-  readonly backup = join(this.#folder.path, "backup.db");
-
-  constructor({ complete = true, isFenced = true } = {}) {
-    mkdirSync(this.fence);
-    this.directory = new DataDirectory(join(this.#folder.path, "data"));
-    // As the database of a server that uses the fence.
-    writeFileSync(join(this.fence, "fence-id"), "the-fence\n");
-    const store = openDatabase(this.directory.databasePath);
-    createAccount(store, "acme", { actor: "test", now: Date.now() });
-    storeServing(store, { fence: isFenced ? "the-fence" : null });
-    store.$client.close();
-    writeStandbyMarker(this.directory, { from: "tls://a:1", since: 0, appliedAt: 0, complete });
-  }
-
-  get register(): FolderRegister {
-    return new FolderRegister(this.fence, null);
-  }
-
-  get epoch(): number {
-    const store = openDatabase(this.directory.databasePath);
-    try {
-      return readServing(store).epoch;
-    } finally {
-      store.$client.close();
-    }
-  }
-
-  cli(...args: readonly string[]) {
-    return runCli([...args, "--data-dir", this.directory.root], { TRANSCRIBE_STANDBY_LEASE_SECONDS: "2" });
-  }
-
-  [Symbol.dispose](): void {
-    this.#folder[Symbol.dispose]();
-  }
-}
 
 /** The steps after which a promotion is killed: those that it reports, its write of the lease, and that of the epoch. */
 const STEPS = 8;
@@ -61,7 +19,7 @@ describe("a promotion", () => {
   test.concurrent.each([...Array(STEPS + 1).keys()])(
     "that is killed before step %i is completed by its repetition",
     async (step) => {
-      using standby = new Standby();
+      using standby = new StandbyDirectory();
       const { directory, fence, register } = standby;
       await register.replace((await register.read()).version, leaseOf(1));
       const command = [
@@ -84,7 +42,7 @@ describe("a promotion", () => {
   );
 
   test.concurrent("needs a fence, or the confirmation that the other server is off", async () => {
-    using standby = new Standby();
+    using standby = new StandbyDirectory();
     const refused = await standby.cli("promote");
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("repeat with --without-fence")]);
     expect(readStandbyMarker(standby.directory)).not.toBeNull();
@@ -95,15 +53,67 @@ describe("a promotion", () => {
     expect([standby.epoch, (await standby.cli("accounts", "list")).exitCode]).toEqual([2, 0]);
   });
 
-  test.concurrent("is refused if the other server does not use the fence", async () => {
-    using standby = new Standby({ isFenced: false });
-    const promoted = promoteByFolder(standby.directory.root, standby.fence);
-    await expect(promoted).rejects.toThrow("is not what fenced the other server");
-    expect(readStandbyMarker(standby.directory)).not.toBeNull();
+  test.concurrent("is refused if the other server uses no fence or another one, and changes nothing", async () => {
+    for (const isFenced of [false, true]) {
+      using standby = new StandbyDirectory({ isFenced });
+      const { directory, fence, register } = standby;
+      // The fence was changed on the other machine alone.
+      if (isFenced) writeFileSync(join(fence, "fence-id"), "another-fence\n");
+      const before = readFileSync(directory.databasePath);
+      const promoted = promoteByFolder(directory.root, fence);
+      await expect(promoted).rejects.toThrow("is not what fenced the other server");
+      expect(readFileSync(directory.databasePath).equals(before)).toBe(true);
+      expect(readStandbyMarker(directory)?.promoting).toBeUndefined();
+      expect((await register.read()).record).toBeNull();
+    }
   });
 
+  test.concurrent("is refused if a newer version has written the database, and changes nothing", async () => {
+    using standby = new StandbyDirectory();
+    const { directory, register } = standby;
+    const store = openDatabase(directory.databasePath);
+    store.$client.run("INSERT INTO migrations SELECT max(position) + 1, '9999-later', '' FROM migrations");
+    store.$client.run("INSERT INTO versions (version, since) VALUES ('99.0.0', 0)");
+    store.$client.close();
+    const { exitCode, stderr } = await standby.cli("promote", "--without-fence");
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("was last used by transcribe 99.0.0")]);
+    expect(stderr).toContain("install that version here, and repeat transcribe promote");
+    expect(readStandbyMarker(directory)?.promoting).toBeUndefined();
+    expect((await register.read()).record).toBeNull();
+  });
+
+  test.concurrent("that runs twice at the same time takes over once", async () => {
+    using standby = new StandbyDirectory();
+    const { directory, fence, register } = standby;
+    await register.replace((await register.read()).version, leaseOf(1));
+    const both = await Promise.all([1, 2].map(() => promoteByFolder(directory.root, fence)));
+    expect(both.filter((promotion) => promotion !== null)).toMatchObject([{ epoch: 2 }]);
+    expect([standby.epoch, (await register.read()).record?.epoch]).toEqual([2, 2]);
+  });
+
+  test.concurrent.if(canMount)(
+    "is refused on a full disk, changes nothing, and succeeds when there is space",
+    async () => {
+      using standby = new StandbyDirectory();
+      const { root } = standby.directory;
+      using folder = temporaryDirectory();
+      cpSync(root, folder.path, { recursive: true });
+      rmSync(root, { recursive: true });
+      mkdirSync(root);
+      using disk = new SmallDisk(root, "size=8m");
+      cpSync(folder.path, root, { recursive: true });
+      disk.fill();
+      const { exitCode, stderr } = await standby.cli("promote", "--without-fence");
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining("free some disk space or mend the disk")]);
+      expect(readStandbyMarker(standby.directory)?.promoting).toBeUndefined();
+      disk.empty();
+      const promoted = await standby.cli("promote", "--without-fence", "--json");
+      expect(JSON.parse(promoted.stdout)).toMatchObject({ promoted: true, epoch: 2, checked: true });
+    },
+  );
+
   test.concurrent("is refused before the first copy is complete, and without a database", async () => {
-    using standby = new Standby({ complete: false });
+    using standby = new StandbyDirectory({ complete: false });
     const incomplete = await standby.cli("promote", "--without-fence", "--force");
     expect([incomplete.exitCode, incomplete.stderr]).toEqual([1, expect.stringContaining("is not complete")]);
     renameSync(standby.directory.databasePath, `${standby.directory.databasePath}.away`);
@@ -112,18 +122,8 @@ describe("a promotion", () => {
   });
 
   test.concurrent("is refused for a damaged database", async () => {
-    using standby = new Standby();
-    const { databasePath } = standby.directory;
-    const store = openDatabase(databasePath);
-    const page = store.$client.query<{ rootpage: number }, []>(
-      "SELECT rootpage FROM sqlite_schema WHERE name = 'accounts'",
-    );
-    const { rootpage = 0 } = page.get() ?? {};
-    store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    store.$client.close();
-    const file = openSync(databasePath, "r+");
-    writeSync(file, new Uint8Array(4096).fill(255), 0, 4096, (rootpage - 1) * 4096);
-    closeSync(file);
+    using standby = new StandbyDirectory();
+    standby.damage("accounts");
     const damaged = await standby.cli("promote", "--without-fence");
     expect([damaged.exitCode, damaged.stderr]).toEqual([1, expect.stringMatching(/is damaged/)]);
     expect(readStandbyMarker(standby.directory)).not.toBeNull();
@@ -131,12 +131,12 @@ describe("a promotion", () => {
 });
 
 describe("the data directory of a standby", () => {
-  test.concurrent.each<[string, (standby: Standby) => string[]]>([
+  test.concurrent.each<[string, (standby: StandbyDirectory) => string[]]>([
     ["serve", () => ["serve", "--port", "0"]],
     ["accounts create", () => ["accounts", "create", "other"]],
     ["restore", ({ backup }) => ["restore", "--replace", backup]],
   ])("is not used by transcribe %s", async (_name, wordsOf) => {
-    using standby = new Standby();
+    using standby = new StandbyDirectory();
     copyFileSync(standby.directory.databasePath, standby.backup);
     const { exitCode, stderr } = await standby.cli(...wordsOf(standby));
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining("of a standby of tls://a:1;")]);

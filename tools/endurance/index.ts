@@ -21,6 +21,7 @@ import { type Part, type Row, row } from "./rows.ts";
 import { standby } from "./standby.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
+import { takeover } from "./takeover.ts";
 import { webhooks } from "./webhooks.ts";
 
 const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
@@ -39,6 +40,7 @@ const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
   hostile: ["malicious files", hostile],
   webhooks: ["ten thousand events for a receiver that is down, the sender killed 50 times", webhooks],
   partitions: ["a worker of a fleet cut off from the broker 30 times (needs root)", partitions],
+  takeover: ["a standby that takes over from a server whose network fails (needs root)", takeover],
 };
 
 const command = defineCommand({

@@ -2,9 +2,12 @@ import { LocalFleet } from "../../harness/local-fleet.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { TestServer } from "../../harness/server.ts";
+import { HERE, Networks, networksObstacle } from "./networks.ts";
 import { Rounds } from "./rounds.ts";
 import { atMost, none, notRun, type PartOptions, type Row } from "./rows.ts";
-import { type Cut, SecondNetwork, secondNetworkObstacle } from "./second-network.ts";
+
+/** Direction in which packets are lost. */
+type Cut = "to" | "from" | "both";
 
 interface Partition {
   /** Direction in which packets are lost, seen from the coordinator. */
@@ -41,7 +44,7 @@ const MANY_PARTITIONS: PartitionPlan = {
 
 /** Returns why the test cannot run here; null if it can. */
 export async function partitionsObstacle(): Promise<string | null> {
-  if (secondNetworkObstacle !== null) return secondNetworkObstacle;
+  if (networksObstacle !== null) return networksObstacle;
   return (await natsServerProgram("partitions of a fleet")) === null ? "there is no nats-server" : null;
 }
 
@@ -52,13 +55,13 @@ export async function partitionsObstacle(): Promise<string | null> {
 export async function partitions({ seed, reportProgress }: PartOptions, plan = MANY_PARTITIONS): Promise<Row[]> {
   const obstacle = await partitionsObstacle();
   if (obstacle !== null) return notRun("partitions", obstacle);
-  await using network = await SecondNetwork.create();
+  await using networks = await Networks.create(WORKER);
   await using fleet = new LocalFleet({
     program: (await natsServerProgram("partitions of a fleet")) ?? "",
     workers: [WORKER],
     environment: { TRANSCRIBE_ENGINE_DEVICE: "cpu" },
-    host: network.here,
-    place: (command) => network.place(command),
+    host: networks.addressOf(HERE),
+    place: (command) => networks.place(WORKER, command),
   });
   await fleet.join(plan.workHere);
   const { server } = fleet;
@@ -71,9 +74,10 @@ export async function partitions({ seed, reportProgress }: PartOptions, plan = M
       if (number === 0) await untilWorkerCompletes(server);
       await Bun.sleep(1000 * pauseSeconds);
       reportProgress(`partition ${number + 1} of ${wanted.length}: ${direction}, ${seconds.toFixed(1)} s`);
-      network.cut(direction);
+      if (direction !== "from") networks.lose(HERE, WORKER);
+      if (direction !== "to") networks.lose(WORKER, HERE);
       await Bun.sleep(1000 * seconds);
-      network.heal();
+      networks.heal();
       backSeconds.push(await untilWorkerCompletes(server));
     }
   };
