@@ -6,7 +6,7 @@ import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { runCli, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { TestWorker } from "../../harness/test-worker.ts";
-import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { tinyLanguage, writeTinyRecognizer } from "../support/tiny-recognizer.ts";
 import { canTranscribe } from "../support/whisper.ts";
 
 const recording = "dialogue/dlg-01-2spk-FM.flac";
@@ -77,7 +77,7 @@ test.if(canRun)(
     );
 
     // A model of another family, which only one of the workers has. Both have the model of the coordinator's first one.
-    const { TRANSCRIBE_ENGINE_WHISPER_MODEL: model } = tinyRecognizer(directory.path);
+    const model = writeTinyRecognizer(directory.path);
     const run = async (...args: string[]) => expect((await server.cli(...args)).stderr).toBe("");
     await run("models", "import", model);
     const imported = await runCli(["models", "import", model, "--data-dir", second.dataDirectory]);
