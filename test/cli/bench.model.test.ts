@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { reuseSelfTests } from "../../harness/self-test-results.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { defaultCacheRoot } from "../../native/build.ts";
 import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
 import { canTranscribe } from "../support/whisper.ts";
 import { faultsOf } from "./benchmark-shape.ts";
@@ -28,8 +28,7 @@ test("the slower of GPU and CPU limits the audio hours per hour", () => {
 function testedDirectory(parent: string): string {
   const data = join(parent, "data");
   mkdirSync(join(data, "state"), { recursive: true });
-  const cached = join(defaultCacheRoot(), "devices.json");
-  if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+  reuseSelfTests(data);
   return data;
 }
 

@@ -29,8 +29,7 @@ function statusIn(stdout: string) {
 
 describe("transcribe service status", () => {
   test("exits with 0 while the server is ready, and prints its address", async () => {
-    using models = temporaryDirectory();
-    await using server = new TestServer(tinyRecognizer(models.path));
+    await using server = new TestServer(tinyRecognizer());
     await server.start();
     await server.untilReady();
     const { exitCode, stdout, stderr } = await server.cli("service", "status", "--json");

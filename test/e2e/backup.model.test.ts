@@ -30,9 +30,8 @@ async function idsOf(client: TestClient): Promise<string[]> {
 }
 
 describe.if(ready)("a backup that was made while five recordings were unfinished", () => {
-  const recognizer = temporaryDirectory();
-  const server = new TestServer(tinyRecognizer(recognizer.path));
-  const restored = new TestServer(tinyRecognizer(recognizer.path));
+  const server = new TestServer(tinyRecognizer());
+  const restored = new TestServer(tinyRecognizer());
   const folder = temporaryDirectory();
   const file = join(folder.path, "backup.tar");
   let key = "";
@@ -66,7 +65,6 @@ describe.if(ready)("a backup that was made while five recordings were unfinished
     await server[Symbol.asyncDispose]();
     await restored[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
-    recognizer[Symbol.dispose]();
   });
 
   test(

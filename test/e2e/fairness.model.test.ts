@@ -52,7 +52,7 @@ class DrippingHost implements AsyncDisposable {
 describe.if(ready)("one account's recordings do not block another's", () => {
   const directory = temporaryDirectory();
   const server = new TestServer({
-    ...tinyRecognizer(directory.path),
+    ...tinyRecognizer(),
     TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32",
     TRANSCRIBE_QUEUE_SLOTS: "2",
   });

@@ -36,7 +36,7 @@ describe.if(ready)("a watched folder of a running server", () => {
   const directory = temporaryDirectory();
   const folder = join(realpathSync(directory.path), "in");
   const server = new TestServer({
-    ...tinyRecognizer(directory.path),
+    ...tinyRecognizer(),
     TRANSCRIBE_FOLDERS_SCAN_SECONDS: "1",
     TRANSCRIBE_FOLDERS_SETTLE_SECONDS: "2",
     TRANSCRIBE_FOLDERS_INCOMPLETE_MINUTES: "0",

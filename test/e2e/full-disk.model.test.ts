@@ -32,7 +32,7 @@ const waits = (server: TestServer, since: number) =>
 describe.if(ready)("recordings on a machine that is short of disk space or files", () => {
   const folder = temporaryDirectory();
   const server = new TestServer({
-    ...tinyRecognizer(folder.path),
+    ...tinyRecognizer(),
     TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB",
     TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32",
   });

@@ -8,6 +8,7 @@ import { randomNumbers } from "../../harness/random-numbers.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const ready = available("e2e tests of a long transcript", ffmpegPath, samplePath("sample.wav"));
 const hours = 1.5;
@@ -16,7 +17,7 @@ const withoutSpaces = (text: string) => text.replace(/\s/g, "");
 
 /** The words are made up and all steps before the last are prepared, because real transcription would take hours. */
 describe.if(ready)("the segments of a long recording", () => {
-  const server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info" });
+  const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_LOG_LEVEL: "info" });
   let key = "";
   let id = "";
   let text = "";

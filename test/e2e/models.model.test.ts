@@ -8,7 +8,7 @@ import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sampl
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { interrupt } from "../support/interrupted-recording.ts";
-import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { tinyLanguage, writeTinyRecognizer } from "../support/tiny-recognizer.ts";
 import { basePath } from "../support/whisper.ts";
 
 const jfk = samplePath("jfk.mp3");
@@ -49,8 +49,8 @@ describe.if(ready && canSeeProcesses)("a running server", () => {
 
   beforeAll(async () => {
     long = await makeRecordingOfChunks(directory.path, chunks);
-    tinyRecognizer(directory.path);
-    tinyRecognizer(directory.path, { name: "parakeet-other.bin", seed: 2 });
+    writeTinyRecognizer(directory.path);
+    writeTinyRecognizer(directory.path, { name: "parakeet-other.bin", seed: 2 });
     await server.start();
     client = server.client("acme");
   }, startTimeout);

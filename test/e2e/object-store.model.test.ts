@@ -31,7 +31,7 @@ describe.if(ready)("a server with its audio in an object store", () => {
     const key = `[default]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
     bucket = new Bucket({ ...rest, endpoint, credentials, authority });
     server = new TestServer({
-      ...tinyRecognizer(folder.path),
+      ...tinyRecognizer(),
       TRANSCRIBE_STORAGE_AUDIO: "s3://audio/acme",
       TRANSCRIBE_S3_ENDPOINT: endpoint,
       TRANSCRIBE_S3_CREDENTIALS_FILE: file("key", key),

@@ -19,7 +19,7 @@ const poisonSamples = 128_000;
 describe.if(ready)("a recording that crashes the worker at one chunk", () => {
   const directory = temporaryDirectory();
   const server = new TestServer({
-    ...tinyRecognizer(directory.path),
+    ...tinyRecognizer(),
     WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV`,
   });
   const poison = join(directory.path, "poison.wav");

@@ -20,7 +20,7 @@ const CHUNKS = 4;
 /** The first transcript has the words of a tiny recognizer, and the second the ones of the built-in model. */
 describe.if(ready && canSeeProcesses)("a completed recording", () => {
   const directory = temporaryDirectory();
-  const server = new TestServer(tinyRecognizer(directory.path));
+  const server = new TestServer(tinyRecognizer());
   let key = "";
   /** Returns a client of the present server, whose port changes with each start. */
   const client = () => new TestClient(server.baseUrl, key);

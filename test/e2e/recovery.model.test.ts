@@ -20,7 +20,7 @@ const chunks = [0, 1, 2, 3];
 /** The words are those of a tiny recognizer; kills.slow.test.ts kills a server that recognizes real ones. */
 describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
   const directory = temporaryDirectory();
-  const server = new TestServer(tinyRecognizer(directory.path));
+  const server = new TestServer(tinyRecognizer());
   let key = "";
   let long = "";
   const expected: { long: Segment[]; short: Segment[] } = { long: [], short: [] };

@@ -17,7 +17,7 @@ if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that stop workers; they n
 /** The tests run in order. Each one leaves the server ready and idle for the next. */
 describe.if(ready && canSeeProcesses)("a worker", () => {
   const directory = temporaryDirectory();
-  const server = new TestServer(tinyRecognizer(directory.path));
+  const server = new TestServer(tinyRecognizer());
   let recording = "";
   let key = "";
   const client = () => new TestClient(server.baseUrl, key);

@@ -12,6 +12,7 @@ import {
   runOpenssl,
   type TestCertificate,
 } from "../support/certificate.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server with a certificate", () => {
   const folder = temporaryDirectory();
@@ -27,7 +28,11 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
     first = makeCertificate(folder.path, "first");
     second = makeSignedCertificate(folder.path, "second", makeCertificate(folder.path, "authority"));
     install(first);
-    server = new TestServer({ TRANSCRIBE_SERVER_TLS_CERTIFICATE: certificatePath, TRANSCRIBE_SERVER_TLS_KEY: keyPath });
+    server = new TestServer({
+      ...tinyRecognizer(),
+      TRANSCRIBE_SERVER_TLS_CERTIFICATE: certificatePath,
+      TRANSCRIBE_SERVER_TLS_KEY: keyPath,
+    });
     await server.start(false);
   }, startTimeout);
   afterAll(async () => {

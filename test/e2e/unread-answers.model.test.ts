@@ -11,6 +11,7 @@ import { createKey } from "../../src/keys/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { longSegments } from "../support/long-segments.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 
 const ready = available("e2e tests of responses that no client reads", ffmpegPath);
@@ -19,7 +20,7 @@ const mebibyte = 1024 * 1024;
 const [accounts, responsesEach] = [4, 15];
 
 describe.if(ready)("responses that no client reads", () => {
-  const server = new TestServer();
+  const server = new TestServer(tinyRecognizer());
   const keys: { readonly key: string; readonly id: string }[] = [];
   const urlOf = (id: string, path: string) => `${server.baseUrl}/transcriptions/${id}/${path}`;
   const files = () => readdirSync(join(server.dataDirectory, "incoming"));

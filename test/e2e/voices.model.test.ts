@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { available, corpusPath, samplePath } from "../../harness/checkout.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabaseOf } from "../../src/database/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
@@ -18,9 +17,7 @@ const ready = available("e2e tests of voices", first, call, address);
 
 /** The words do not matter. */
 describe.if(ready)("voices with the real models of speakers", () => {
-  const directory = temporaryDirectory();
-  const suite = startServerForSuite("acme", tinyRecognizer(directory.path));
-  afterAll(() => directory[Symbol.dispose]());
+  const suite = startServerForSuite("acme", tinyRecognizer());
 
   test("are proposed for the same person on a channel of a call, and for nobody else", async () => {
     const { server, client } = suite;

@@ -93,7 +93,7 @@ test.skipIf(!onLinux)(
     const address = join(directory.path, "notify");
     using receiver = new Receiver(address);
     const manager = { NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" };
-    await using server = new TestServer({ ...tinyRecognizer(directory.path), ...manager });
+    await using server = new TestServer({ ...tinyRecognizer(), ...manager });
     await server.start();
     const ready = ["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 0 queued."];
     await server.until(() => receiver.messages.some((lines) => Bun.deepEquals(lines, ready)));

@@ -64,6 +64,8 @@ export interface ApiServerOptions {
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
   /** Replaces the contract's limits for slow uploads. */
   readonly pace?: PaceLimits;
+  /** Replaces the time after which a WebSocket that answers no ping is closed; 8 or more. */
+  readonly silentSeconds?: number;
 }
 
 /** The client of a request from an address, without trusted proxies. */
@@ -392,6 +394,7 @@ export class ApiServer implements Disposable {
       pause: () => null,
       changes: this.standby,
       credentials: null,
+      ...(options.silentSeconds === undefined ? {} : { silentSeconds: options.silentSeconds }),
       log,
       metrics,
       now,

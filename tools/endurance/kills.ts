@@ -11,21 +11,20 @@ import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
  * The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. A brief plan sends
  * the recordings with their language, and limits the longest to two chunks.
  */
-const MANY_KILLS = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
+const MANY_KILLS = { wanted: 50, pauseMilliseconds: 6000, recordings: smallRecordings, isBrief: false };
 
 /**
- * Processes five recordings at the same time, repeatedly, while the server or its worker is killed at random moments.
+ * Processes the small recordings at the same time, repeatedly, while the server or its worker is killed at random moments.
  * All recordings must have the results of an undisturbed run.
  */
 export async function kills(
   { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
-  { wanted, pauseMilliseconds, isBrief } = MANY_KILLS,
+  { wanted, pauseMilliseconds, recordings, isBrief } = MANY_KILLS,
 ): Promise<Row[]> {
   using temporary = temporaryDirectory();
   await using server = new TestServer({ ...FETCH_SETTINGS, TMPDIR: temporary.path });
   await server.start();
-  const recordings = { recordings: smallRecordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief };
-  await using rounds = await Rounds.start(server, recordings);
+  await using rounds = await Rounds.start(server, { recordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief });
   const random = randomNumbers(seed);
   const done = { server: 0, worker: 0 };
   const killed = () => done.server + done.worker;
@@ -50,7 +49,7 @@ export async function kills(
     await starting;
   };
   while (killed() < wanted) {
-    reportProgress(`${killed()} of ${wanted} kills; the next five recordings`);
+    reportProgress(`${killed()} of ${wanted} kills; the next recordings`);
     await rounds.run(kill);
   }
   await server.untilCleanedUp();

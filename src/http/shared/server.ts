@@ -30,6 +30,8 @@ interface ServerOptions {
   readonly credentials: Credentials | null;
   /** Decides whether changes may be answered; they always may if it is left out. */
   readonly changes?: ChangeGate;
+  /** Time after which a WebSocket that answers no ping is closed, if it is not the usual one. */
+  readonly silentSeconds?: number;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -105,7 +107,7 @@ function listen(options: ListenOptions, port: number, credentials: Credentials |
     // Bun's own refusal lacks the error envelope, and the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: HEAD_SECONDS,
-    websocket: socketEvents,
+    websocket: socketEvents(options.silentSeconds),
     ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
   });
 }

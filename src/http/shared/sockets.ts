@@ -30,18 +30,20 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Time after which a connection that answers no ping is closed. */
 const SILENT_SECONDS = 60;
 
-/** Bun's handler of all WebSockets. */
-export const socketEvents: WebSocketHandler<SocketData> = {
-  maxPayloadLength: MAX_MESSAGE_BYTES,
-  idleTimeout: SILENT_SECONDS,
-  sendPings: true,
-  perMessageDeflate: false,
-  open: (socket) => socket.data.handler.open(socketOf(socket)),
-  message: (socket, data) => socket.data.handler.message(data),
-  ping: (socket) => socket.data.handler.ping(),
-  pong: (socket) => socket.data.handler.ping(),
-  close: (socket, code) => socket.data.handler.close(code),
-};
+/** Returns Bun's handler of all WebSockets. @param silentSeconds replaces the usual time, for tests; 8 or more */
+export function socketEvents(silentSeconds = SILENT_SECONDS): WebSocketHandler<SocketData> {
+  return {
+    maxPayloadLength: MAX_MESSAGE_BYTES,
+    idleTimeout: silentSeconds,
+    sendPings: true,
+    perMessageDeflate: false,
+    open: (socket) => socket.data.handler.open(socketOf(socket)),
+    message: (socket, data) => socket.data.handler.message(data),
+    ping: (socket) => socket.data.handler.ping(),
+    pong: (socket) => socket.data.handler.ping(),
+    close: (socket, code) => socket.data.handler.close(code),
+  };
+}
 
 function socketOf(socket: ServerWebSocket<SocketData>): Socket {
   return {

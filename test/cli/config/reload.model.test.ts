@@ -6,7 +6,7 @@ import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 
 const directory = temporaryDirectory();
 const file = join(directory.path, "transcribe.toml");
-const server = new TestServer({ ...tinyRecognizer(directory.path), TRANSCRIBE_CONFIG: file });
+const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_CONFIG: file });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   directory[Symbol.dispose]();

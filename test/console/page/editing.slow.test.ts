@@ -6,6 +6,7 @@ import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { openDatabaseOf } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
 import { createUser, hashPassword } from "../../../src/users/index.ts";
+import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 import { faultsOf, found, holdBack, openBrowser, openPage, overhangOf, press, returnTo, signIn } from "./browser.ts";
 
 const password = "correct horse battery";
@@ -13,7 +14,7 @@ const ready = found !== null && available("corrections in a browser", ffmpegPath
 
 /** The tests share one page: each continues where the previous one left it. */
 describe.if(ready)("a transcript in a browser", () => {
-  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+  const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_CONSOLE_ENABLED: "true" });
   const browser = openBrowser();
   const pageErrors: string[] = [];
   let filled: Filled;

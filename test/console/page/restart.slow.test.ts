@@ -5,13 +5,14 @@ import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { setPassword } from "../../../src/console/index.ts";
 import { openDatabaseOf } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
+import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 import { found, openBrowser, openPage } from "./browser.ts";
 
 const password = "correct horse battery";
 
 /** One page, before the server is killed and after it was started again. */
 describe.if(found !== null)("a page that is open while the server restarts", () => {
-  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+  const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_CONSOLE_ENABLED: "true" });
   const browser = openBrowser();
   let filled: Filled;
   let page: Page;

@@ -4,11 +4,12 @@ import { fill } from "../../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { openDatabaseOf } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
+import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 import { faultsOf, found, openBrowser, openPage, press, signIn } from "./browser.ts";
 
 /** The tests share one page: each continues where the previous one left it. */
 describe.if(found !== null)("uncertain speakers in a browser", () => {
-  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+  const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_CONSOLE_ENABLED: "true" });
   const browser = openBrowser();
   const pageErrors: string[] = [];
   let page: Page;

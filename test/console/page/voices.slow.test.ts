@@ -4,6 +4,7 @@ import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { openDatabaseOf } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
+import { tinyRecognizer } from "../../support/tiny-recognizer.ts";
 import { VoiceAccount, voiceOf } from "../../support/voices.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
 
@@ -11,7 +12,7 @@ const ready = found !== null && available("voices in a browser");
 
 /** The tests share one page: each continues where the previous one left it. */
 describe.if(ready)("voices in the console in a browser", () => {
-  const server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
+  const server = new TestServer({ ...tinyRecognizer(), TRANSCRIBE_CONSOLE_ENABLED: "true" });
   const browser = openBrowser();
   const ids: Record<"first" | "later" | "other" | "off", string> = { first: "", later: "", other: "", off: "" };
   let context: BrowserContext;

@@ -63,8 +63,9 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
     const pass = passes[index] as TranscribeOptions;
     const found: string[][] = [];
     // Random weights end a greedy text late.
-    const few = pass.beamSize === 1 ? windows.slice(0, 2) : windows;
-    for (const slots of [2, 3, 8]) {
+    const few = windows.slice(0, pass.beamSize === 1 ? 2 : 3);
+    // Fewer slots than windows, and more.
+    for (const slots of [2, 8]) {
       const model = openSmall(slots);
       const before = model.work();
       found.push(
@@ -76,7 +77,7 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
         ),
       );
       const { steps, windows: encoded, passes: read } = model.work();
-      // More windows than slots: the others are transcribed alone.
+      // A window without a slot is transcribed alone.
       const least = Math.min(slots, few.length);
       expect(encoded.items - before.windows.items).toBeGreaterThanOrEqual(least);
       // Prompts that are longer than a step, and aligned texts.
@@ -88,7 +89,6 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
     }
     expect(found[0]?.every((text) => text.length > 0)).toBe(true);
     expect(found[1]).toEqual(found[0] as string[]);
-    expect(found[2]).toEqual(found[0] as string[]);
   });
 
   test("use the same graph again, with no node changed", async () => {

@@ -1,12 +1,9 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { ApiServer } from "../../support/http.ts";
 import { TestSocket } from "../../support/test-socket.ts";
 import { RawSocket } from "./raw-socket.ts";
 
-// The server waits for a minute before it gives up a silent connection.
-setDefaultTimeout(180_000);
-
-const server = new ApiServer();
+const server = new ApiServer({ silentSeconds: 8 });
 afterAll(() => server[Symbol.dispose]());
 const headers = { Authorization: `Bearer ${server.client("first").key}` };
 const path = "/api/public/v1/live";
