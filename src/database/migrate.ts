@@ -32,6 +32,7 @@ import accountSettings from "./migrations/0027-account-settings.sql" with { type
 import auditForwarding from "./migrations/0028-audit-forwarding.sql" with { type: "text" };
 import serving from "./migrations/0029-serving.sql" with { type: "text" };
 import translatedFolders from "./migrations/0030-translated-folders.sql" with { type: "text" };
+import databaseId from "./migrations/0031-database-id.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -73,6 +74,7 @@ const migrations: readonly Migration[] = [
   { name: "0028-audit-forwarding", sql: auditForwarding },
   { name: "0029-serving", sql: serving },
   { name: "0030-translated-folders", sql: translatedFolders },
+  { name: "0031-database-id", sql: databaseId },
 ];
 
 /** Names of all migrations, in order. */

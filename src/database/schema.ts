@@ -653,4 +653,6 @@ export const serving = sqliteTable("serving", {
   epoch: integer().notNull(),
   /** Id of the folder that fences the servers, or `broker`; null without one. */
   fence: text(),
+  /** Id that all copies of this database have. */
+  database: text().notNull(),
 });

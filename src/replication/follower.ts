@@ -38,6 +38,8 @@ interface FollowOptions {
   readonly onState: (state: FollowedState) => void;
   /** Called with each message of the server. */
   readonly onContact: () => void;
+  /** Called with the id of the server's database before anything is copied. An error ends the connection. */
+  readonly onDatabase: (id: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -129,6 +131,7 @@ async function obey(message: ServerMessage, { channel, database, files, options 
   switch (message.type) {
     case "welcome":
       if (message.protocol !== PROTOCOL_VERSION) throw new ProtocolError("the server has another protocol");
+      if (message.database !== null) options.onDatabase(message.database);
       return;
     case "refused":
       throw new Error(`the server refused this standby: ${message.reason}`);

@@ -68,6 +68,14 @@ export class LogHold implements Disposable {
     throw new Error("the index of the database's log cannot be read");
   }
 
+  /** Returns the id of the database; null if it has none. */
+  databaseId(): string | null {
+    const hasId =
+      this.#writer.query("SELECT 1 FROM pragma_table_info('serving') WHERE name = 'database'").get() !== null;
+    if (!hasId) return null;
+    return this.#writer.query<{ database: string }, []>("SELECT database FROM serving").get()?.database ?? null;
+  }
+
   /** Returns whether the log continued with another generation after this position, and nothing was between them. */
   isSealedAt(position: LogPosition): boolean {
     return [this.#sealed, this.#earlier].some((sealed) => sealed !== null && isSamePosition(sealed, position));

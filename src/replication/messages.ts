@@ -73,7 +73,13 @@ export type StandbyMessage = Static<typeof fromStandby>;
 
 /** Messages of a server to its standby. */
 const fromServer = Type.Union([
-  Type.Object({ type: Type.Literal("welcome"), protocol: Type.Integer(), version: Type.String({ maxLength: 64 }) }),
+  Type.Object({
+    type: Type.Literal("welcome"),
+    protocol: Type.Integer(),
+    version: Type.String({ maxLength: 64 }),
+    /** Id of the database; null if it has none. */
+    database: nullable(Type.String({ pattern: "^[0-9a-f]{32}$" })),
+  }),
   Type.Object({ type: Type.Literal("refused"), reason: Type.String({ maxLength: 500 }) }),
   /** A copy of the whole database follows. */
   Type.Object({ type: Type.Literal("snapshot"), bytes: amount }),

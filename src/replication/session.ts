@@ -145,7 +145,8 @@ export class StandbySession {
       await this.#channel.end();
       throw new ProtocolError(reason);
     }
-    await this.#channel.send({ type: "welcome", protocol: PROTOCOL_VERSION, version: programVersion });
+    const database = this.#options.hold.databaseId();
+    await this.#channel.send({ type: "welcome", protocol: PROTOCOL_VERSION, version: programVersion, database });
     await this.#haveAll.promise;
     await this.#sendStatus();
     // Before the database, so that its log is not held for hours at the first time.

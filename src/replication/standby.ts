@@ -59,7 +59,9 @@ export function prepareStandby(paths: DataPaths, { from, replace }: { from: stri
   }
   // A copy of another server is complete only when everything of this one is there.
   const isOther = before?.from !== from || before.promoting === true;
-  if (isOther) writeStandbyMarker(paths, { from, since: now, appliedAt: null, complete: false });
+  const database = replace ? null : (before?.database ?? null);
+  if (isOther) writeStandbyMarker(paths, { from, since: now, appliedAt: null, complete: false, database });
+  else if (replace) writeStandbyMarker(paths, { ...before, database });
   // From here on it is a standby's, so the mark of a server that was replaced has no more meaning.
   rmSync(join(paths.root, "replaced.json"), { force: true });
   if (isOther) rmSync(join(paths.state, "standby-log-end.json"), { force: true });
@@ -70,6 +72,23 @@ export function prepareStandby(paths: DataPaths, { from, replace }: { from: stri
   for (const directory of [paths.incoming, paths.uploads, paths.live, paths.work, paths.state]) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
+}
+
+/**
+ * Requires that the server has the database of which this directory has a copy. A server that has lost its disk begins with an
+ * empty one, and the copy may be the last.
+ * @throws {StandbyError}
+ */
+function requireSameDatabase(paths: DataPaths, from: string, id: string): void {
+  const marker = readStandbyMarker(paths);
+  if (marker === null || marker.database === id) return;
+  if ((marker.database ?? null) === null) {
+    writeStandbyMarker(paths, { ...marker, database: id });
+    return;
+  }
+  throw new StandbyError(
+    `${from} has another database than the one of which ${paths.root} has a copy, so nothing is copied. If that machine has lost its data, let this one take over: transcribe promote. To discard this copy: transcribe standby --replace`,
+  );
 }
 
 /** Follows a server until the signal is aborted. Every failed connection is repeated. */
@@ -146,7 +165,8 @@ export class Standby {
     };
     const connected = from.startsWith("tls://") ? await this.#dial() : this.#openDirectory();
     try {
-      await follow(connected.stream, { paths, onState, onContact, signal });
+      const onDatabase = (id: string) => requireSameDatabase(paths, from, id);
+      await follow(connected.stream, { paths, onState, onContact, onDatabase, signal });
     } finally {
       connected.close();
     }

@@ -10,6 +10,7 @@ import {
   type LeaseRecord,
   type LeaseRegister,
   LimitedRegister,
+  OtherDatabaseError,
   ReplacedError,
   readServing,
   ServingLease,
@@ -57,7 +58,7 @@ export const leaseClock: LeaseClock = { monotonic: () => performance.now(), wall
  * Waits until this server holds the lease, and renews it from then on. While the lease is not held, writes to the store
  * fail. Call it with the data directory's lock held.
  * @throws {InactiveDirectoryError} if another server has taken over
- * @throws {StartError} if another server serves with the same data
+ * @throws {StartError} if another server serves with the same data, or the fence belongs to another database
  */
 export async function openLease(settings: Settings, { dataDirectory, store, log }: LeaseParts): Promise<ServerLease> {
   const known = readServing(store);
@@ -68,7 +69,7 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
   const register = await openRegister(settings, known.fence, true);
   const lease = new ServingLease({
     register,
-    holder: { ...holderOf(dataDirectory), epoch: known.epoch },
+    holder: { ...holderOf(dataDirectory), epoch: known.epoch, database: known.database },
     milliseconds: settings.standby.lease_seconds * 1000,
     clock: leaseClock,
     log,
@@ -84,6 +85,7 @@ export async function openLease(settings: Settings, { dataDirectory, store, log 
   } catch (error) {
     await lease.release();
     if (error instanceof ReplacedError) throw new InactiveDirectoryError(replacedBy(error.by));
+    if (error instanceof OtherDatabaseError) throw new StartError(error.message);
     if (error instanceof StillServesError) {
       throw new StartError(`${error.message}, with the same data and epoch; stop it, or let this one follow it`);
     }

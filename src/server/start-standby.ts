@@ -34,8 +34,11 @@ export async function startStandby(data: ServerData) {
   await using stack = new AsyncDisposableStack();
   const check = stack.use(checkDatabase(data));
   const listening = settings.standby.listen === "" ? null : await listen(data);
-  chores.every(CERTIFICATE_MILLISECONDS, "certificate for the standby", () => listening?.listener.renew());
   const source = listening?.source ?? null;
+  if (listening !== null) {
+    const renewals = setInterval(() => listening.listener.renew(), CERTIFICATE_MILLISECONDS);
+    stack.defer(() => clearInterval(renewals));
+  }
   if (source !== null) {
     stack.defer(() => source.stop());
     stack.defer(

@@ -9,10 +9,15 @@ export interface Serving {
   readonly epoch: number;
   /** Id of the folder that fences the servers, or `broker`; null without one. */
   readonly fence: string | null;
+  /** Id that all copies of the database have. */
+  readonly database: string;
 }
 
 export function readServing(store: Store): Serving {
-  return store.select({ epoch: serving.epoch, fence: serving.fence }).from(serving).get() ?? { epoch: 1, fence: null };
+  const { epoch, fence, database } = serving;
+  const known = store.select({ epoch, fence, database }).from(serving).get();
+  if (known === undefined) throw new Error("the database does not know which server may serve it");
+  return known;
 }
 
 export function storeServing(store: Store, values: Partial<Serving>): void {

@@ -5,7 +5,7 @@ export { holderOf } from "./directory-identity.ts";
 export { untilPromoted } from "./end-standby.ts";
 export { readServing, storeServing } from "./epoch.ts";
 export { FolderRegister } from "./folder-register.ts";
-export { ReplacedError, ServingLease } from "./lease.ts";
+export { OtherDatabaseError, ReplacedError, ServingLease } from "./lease.ts";
 export { FenceError, type LeaseRecord, type LeaseRegister } from "./lease-record.ts";
 export { type LeaseClock, StillServesError } from "./lease-watch.ts";
 export { LimitedRegister } from "./limited-register.ts";

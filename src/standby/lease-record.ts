@@ -8,6 +8,8 @@ const leaseRecordSchema = Type.Object({
   epoch: Type.Integer({ minimum: 1 }),
   /** The data directory of the holder, on its machine. */
   owner: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+  /** Id of the database that it serves; earlier versions wrote none. */
+  database: Type.Optional(Type.String({ pattern: "^[0-9a-f]{32}$" })),
   /** Name of its machine, for people. */
   host: Type.String({ maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f]*$" }),
   /**

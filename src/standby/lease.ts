@@ -16,6 +16,17 @@ export class ReplacedError extends ExpectedError {
   }
 }
 
+/** The lease is that of a server with another database. */
+export class OtherDatabaseError extends ExpectedError {
+  override readonly name = "OtherDatabaseError";
+
+  constructor({ host, at }: LeaseRecord) {
+    super(
+      `the fence belongs to another database, which ${host} served last (${new Date(at).toISOString()}). If the data of this machine was lost, let the standby take over: transcribe promote. If this is meant to be a new installation, give it a fence of its own: another folder, which must be empty, or another broker`,
+    );
+  }
+}
+
 interface Moment {
   readonly monotonic: number;
   readonly wall: number;
@@ -23,8 +34,8 @@ interface Moment {
 
 export interface LeaseOptions {
   readonly register: LeaseRegister;
-  /** The data directory, this machine, and the epoch of the database. */
-  readonly holder: Pick<LeaseRecord, "owner" | "host" | "epoch">;
+  /** The data directory, this machine, and the database with its epoch. */
+  readonly holder: Pick<LeaseRecord, "owner" | "host" | "epoch" | "database">;
   readonly milliseconds: number;
   /** Version of a lease of another server that is known to have run out. */
   readonly expired?: string | null;
@@ -97,7 +108,7 @@ export class ServingLease {
 
   /**
    * Waits until this server holds the lease, for as long as the fence can't be reached or another lease may be valid.
-   * @throws {ReplacedError} @throws {StillServesError}
+   * @throws {ReplacedError} @throws {StillServesError} @throws {OtherDatabaseError}
    * @throws {FenceError} if the fence can't be used; `persists` retries instead
    */
   async acquire({ persists }: { readonly persists: boolean }): Promise<void> {
@@ -232,6 +243,8 @@ export class ServingLease {
   /** Returns the state to write after the record of another server; null to write none. */
   #stateAfter(record: LeaseRecord, version: string, begun: Moment): LeaseRecord["state"] | null {
     if (record.epoch > this.#epoch || (record.epoch === this.#epoch && this.#hasHeld)) throw new ReplacedError(record);
+    // A server that has lost its disk begins with an empty database. Its standby must not follow that.
+    if (!this.#hasHeld && isOther(record.database, this.#options.holder.database)) throw new OtherDatabaseError(record);
     // A server of a lower epoch serves only after it has waited for a whole lease. Its record is younger than this server's
     // last renewal, which is still valid, so it has not.
     if (this.isHeld || record.state === "released" || version === this.#options.expired) return "held";
@@ -267,4 +280,8 @@ export class ServingLease {
     clearTimeout(timer);
     this.#wakes.delete(woken.resolve);
   }
+}
+
+function isOther(database: string | undefined, own: string | undefined): boolean {
+  return database !== undefined && own !== undefined && database !== own;
 }

@@ -69,14 +69,14 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
   const register = (await options.openRegister?.()) ?? null;
   stack.defer(async () => await register?.close());
   // Before anything is changed, so that a mistake costs neither the standby nor the other server.
-  await requireUsable(directory, register);
+  const database = await requireUsable(directory, register);
   const fault = await probeWriting(directory.root);
   if (fault !== null) {
     throw new PromotionError(
       `${directory.root} can't be written (${fault.message}); free some disk space or mend the disk, and repeat transcribe promote`,
     );
   }
-  const fence = register === null ? null : await takeFence(options, register);
+  const fence = register === null ? null : await takeFence(options, register, database);
   onStep("fenced");
   const unlock = await endStandby(directory).catch((error: unknown) => {
     if (followedBy(options) !== null) throw error;
@@ -105,9 +105,13 @@ export async function promote(options: PromotionOptions): Promise<Promotion | nu
 /**
  * Requires that this version can open the database, and that its server uses the same fence.
  * The standby may run, so the database is only read. What can't be read is left to the check for damage.
+ * @returns the id of the database, if it could be read
  * @throws {PromotionError}
  */
-async function requireUsable({ databasePath }: DataDirectory, register: LeaseRegister | null): Promise<void> {
+async function requireUsable(
+  { databasePath }: DataDirectory,
+  register: LeaseRegister | null,
+): Promise<string | undefined> {
   let known: Serving;
   try {
     const store = readDatabase(databasePath);
@@ -118,10 +122,11 @@ async function requireUsable({ databasePath }: DataDirectory, register: LeaseReg
       store.$client.close();
     }
   } catch (error) {
-    if (!(error instanceof MigrationError)) return;
+    if (!(error instanceof MigrationError)) return undefined;
     throw new PromotionError(`${error.message}; install that version here, and repeat transcribe promote`);
   }
   await requireSameFence(register, known);
+  return known.database;
 }
 
 /** @throws {PromotionError} if the database's server used another fence than this one, or none */
@@ -168,13 +173,19 @@ function markerIn<T>(force: boolean, read: () => T | null): T | null | "damaged"
 async function takeFence(
   { directory, leaseMilliseconds, force, onStep, clock, log }: PromotionOptions,
   register: LeaseRegister,
+  database: string | undefined,
 ): Promise<{ raise(known: Serving): Promise<number> }> {
   const { owner, host } = holderOf(directory);
   const fence = { register, milliseconds: leaseMilliseconds, clock };
   const expired = force ? null : await untilExpired(owner, fence);
   onStep("watched");
   const take = async (epoch: number) => {
-    const lease = new ServingLease({ ...fence, holder: { owner, host, epoch }, expired, log });
+    const lease = new ServingLease({
+      ...fence,
+      holder: { owner, host, epoch, ...(database === undefined ? {} : { database }) },
+      expired,
+      log,
+    });
     await lease.acquire({ persists: false });
     return lease.epoch;
   };

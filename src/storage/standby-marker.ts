@@ -21,6 +21,8 @@ const standbyMarkerSchema = Type.Object(
     appliedAt: Type.Union([Type.Number(), Type.Null()]),
     /** Whether a whole copy of the database and the files is there. */
     complete: Type.Boolean(),
+    /** Id of the database that is copied, as far as the server told it. Only that one replaces the copy. */
+    database: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     /** Set by a promotion before it opens the database: from then on the copy differs from the other server's database. */
     promoting: Type.Optional(Type.Boolean()),
   },

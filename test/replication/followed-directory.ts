@@ -82,6 +82,7 @@ export class FollowedDirectory implements AsyncDisposable {
         state.current = next;
       },
       onContact: () => {},
+      onDatabase: () => {},
       signal: stopping.signal,
     }).catch((error: unknown) => error);
     this.#connection = { stop: () => stopping.abort(), ended: Promise.all([followed, served]).then(([why]) => why) };

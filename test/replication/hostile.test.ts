@@ -84,7 +84,8 @@ describe("a standby ends the connection, and writes nothing outside, if its serv
     theirs.resume();
     theirs.on("error", () => {});
     theirs.on("end", () => ours.destroy());
-    const followed = follow(ours, { paths, onState() {}, onContact() {}, signal: new AbortController().signal });
+    const { signal } = new AbortController();
+    const followed = follow(ours, { paths, onState() {}, onContact() {}, onDatabase() {}, signal });
     for (const bytes of fromServer[what] ?? []) theirs.write(bytes);
     const error = await followed.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
