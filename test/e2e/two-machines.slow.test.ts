@@ -10,7 +10,7 @@ const canRun = canTranscribe("takeovers between machines") && obstacle === null;
 test.if(canRun)(
   "a standby takes over from a server that is cut off from it, the broker and the clients, and nothing answered is lost",
   async () => {
-    const plan = { leaseSeconds: 2, rounds: 1, disturbances: ["no way to the broker"], chunks: 2 } as const;
+    const plan = { leaseSeconds: 3, rounds: 1, disturbances: ["no way to the broker"], chunks: 2 } as const;
     const rows = await takeover({ reportProgress: () => {} }, plan);
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
