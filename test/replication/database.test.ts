@@ -199,7 +199,7 @@ test("a copy whose promotion was interrupted is not continued, unless it is repl
   const paths = new DataPaths(directory.path);
   const from = "tls://127.0.0.1:8788";
   prepareStandby(paths, { from, replace: false }, 1);
-  const marker = { from, since: 1, appliedAt: 2, complete: true };
+  const marker = { from, since: 1, appliedAt: 2, complete: true, database: "0".repeat(32) };
   writeStandbyMarker(paths, marker);
   const end = join(paths.state, "standby-log-end.json");
   writeFileSync(end, "{}");
@@ -208,7 +208,7 @@ test("a copy whose promotion was interrupted is not continued, unless it is repl
   writeStandbyMarker(paths, { ...marker, promoting: true });
   expect(() => prepareStandby(paths, { from, replace: false }, 4)).toThrow("repeat transcribe promote");
   prepareStandby(paths, { from, replace: true }, 4);
-  expect(readStandbyMarker(paths)).toEqual({ from, since: 4, appliedAt: null, complete: false });
+  expect(readStandbyMarker(paths)).toEqual({ from, since: 4, appliedAt: null, complete: false, database: null });
   expect(existsSync(end)).toBe(false);
 });
 
