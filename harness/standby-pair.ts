@@ -58,6 +58,13 @@ export class StandbyPair implements AsyncDisposable {
     };
   }
 
+  /** Creates a folder as the fence. @returns the settings of both machines that name it */
+  fenceSettings(leaseSeconds = 2): Record<string, string> {
+    const fence = join(this.path, "fence");
+    mkdirSync(fence);
+    return { TRANSCRIBE_STANDBY_FENCE: fence, TRANSCRIBE_STANDBY_LEASE_SECONDS: String(leaseSeconds) };
+  }
+
   /** e.g. `http://127.0.0.1:43210` */
   get origin(): string {
     return `http://${HOST}:${this.#port}`;

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readStatus, requireHost, type StandbyStatus, writeCertificateFolders } from "../replication/index.ts";
+import { readCurrentStatus, readStatus, requireHost, writeCertificateFolders } from "../replication/index.ts";
 import { DataPaths, readStandbyMarker } from "../storage/index.ts";
 import { size } from "../text/index.ts";
 import { fromCommandLine, UsageError } from "./command-error.ts";
@@ -80,9 +80,6 @@ function initCommand(): Command {
     });
 }
 
-/** Age of the status of a process that runs; it is written each second. */
-const CURRENT_MILLISECONDS = 10_000;
-
 function statusCommand(): Command {
   const description = "Show how far the standby is: on its own machine, or on that of the server that it follows.";
   return settingsCommand("status", description).action((options: JsonOption, command: Command) => {
@@ -90,7 +87,7 @@ function statusCommand(): Command {
     const status = readStatus(paths);
     const marker = readStandbyMarker(paths);
     if (status === null) throw new UsageError(`${paths.root} has no standby, and is none: see docs/standby.md`);
-    const running = isRunning(status) ? status : null;
+    const running = readCurrentStatus(paths, Date.now());
     const phase = running?.phase ?? "stopped";
     const json = {
       role: status.role,
@@ -124,7 +121,3 @@ const phaseTexts: Readonly<Record<string, string>> = {
   snapshot: "copying the database",
   following: "following",
 };
-
-function isRunning({ writtenAt }: StandbyStatus): boolean {
-  return Math.abs(Date.now() - writtenAt) < CURRENT_MILLISECONDS;
-}

@@ -37,8 +37,8 @@ interface InstallOptions {
 }
 
 /**
- * Returns what the unit has of the settings file or, if there is none, as a new file will set it: data directory, port and
- * the folder of the fence, if there is one.
+ * Returns the data directory, the port and the folder of the fence, if there is one, from the settings file or, if there is no
+ * file yet, as a new one will set them.
  * @throws {SettingsError} @throws {ServiceError} when the file and the command line differ
  */
 export function serviceSettings(layout: ServiceLayout, wanted: string | null) {

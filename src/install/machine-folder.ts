@@ -10,7 +10,7 @@ export interface MachineFolder {
   readonly path: string | null;
 }
 
-/** What an installation takes from such a folder. */
+/** The content of such a folder, for an installation. */
 interface FolderContent {
   /** Settings of a new settings file, by dotted path. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -22,11 +22,11 @@ interface FolderContent {
 interface KindOfFolder {
   readonly option: string;
   readonly snippet: string;
-  /** Returns what the settings name, as text for people; null if they name nothing. */
+  /** Returns the machines that the settings name, as text for people; null if they name none. */
   named(settings: Settings): string | null;
   /** Whether a settings file is complete that names something. */
   isComplete(settings: Settings): boolean;
-  /** What settings that name nothing lack. */
+  /** End of the error about settings that name nothing. */
   readonly lacking: string;
   /** Returns the settings besides the paths of the files. */
   own(settings: Settings): Readonly<Record<string, unknown>>;

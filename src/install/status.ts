@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { findRunningServer, originOf, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
-import { readStatus as readStandbyStatus } from "../replication/index.ts";
+import { readCurrentStatus } from "../replication/index.ts";
 import { DataPaths, isStandby, readStandbyMarker } from "../storage/index.ts";
 import type { ServiceRole } from "./layout.ts";
 import type { unitState } from "./manager.ts";
@@ -24,8 +24,6 @@ export interface ServiceStatus {
 }
 
 const REQUEST_TIMEOUT_MILLISECONDS = 5000;
-/** Age of the status of a standby that runs; it is written each second. */
-const CURRENT_MILLISECONDS = 10_000;
 
 /**
  * Reads the status of the server of these settings from its unit, the server state file and the server's own responses.
@@ -75,8 +73,7 @@ function workerStatus(unit: ServiceStatus["unit"]): ServiceStatus {
 
 /** Returns the status of a standby, as it writes it each second. It is ready while it follows. */
 function standbyStatus(paths: DataPaths, unit: ServiceStatus["unit"]): ServiceStatus {
-  const written = readStandbyStatus(paths);
-  const running = written !== null && Math.abs(Date.now() - written.writtenAt) < CURRENT_MILLISECONDS ? written : null;
+  const running = readCurrentStatus(paths, Date.now());
   const { phase = null, from = null, pid = unit?.pid ?? null, version = null } = running ?? {};
   const trouble =
     running === null

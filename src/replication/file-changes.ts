@@ -26,7 +26,7 @@ export class FileChanges {
   readonly #now: () => number;
   /** Paths of audio that was stored or removed; null if that is only known from listings. */
   readonly #changedAudio: Set<string> | null;
-  /** What the standby has, by path: what it reported, and what was sent since. */
+  /** The files of the standby by path, as it reported them, and those that were sent since. */
   readonly #theirs = new Map<string, FileEntry>();
   /** Names of the standby's files in flat directories. */
   readonly #theirNames = new Map<string, Set<string>>(flatDirectories.map((directory) => [directory, new Set()]));
@@ -124,7 +124,7 @@ export class FileChanges {
     this.#compared = changed;
   }
 
-  /** Returns what has changed since the last call: what the store of the audio told, and new names in directories. */
+  /** Returns the changes since the last call: those that the store of the audio told, and new names in directories. */
   async #newUrgent(): Promise<FileEntry[]> {
     const changed: FileEntry[] = [];
     const told = [...(this.#changedAudio ?? [])];

@@ -17,7 +17,7 @@ export class SendingWindow {
   #bytes = 4 * PIECE_BYTES;
   #sent = 0;
   #stored = 0;
-  /** What was sent last: the total after each message, and its time. */
+  /** The last messages: the total after each, and its time. */
   readonly #pieces: { readonly total: number; readonly at: number }[] = [];
 
   /** @param now monotonic clock */

@@ -7,7 +7,10 @@ import type { DataPaths } from "../storage/index.ts";
 const amount = Type.Integer({ minimum: 0 });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([Type.Null(), type]);
 
-/** What a server or its standby writes about the copy each second. */
+/** Age up to which a status counts: a process that runs writes one each second. */
+const CURRENT_MILLISECONDS = 10_000;
+
+/** A server or its standby writes this about the copy each second. */
 const statusSchema = Type.Object({
   role: Type.Union([Type.Literal("server"), Type.Literal("standby")]),
   pid: amount,
@@ -48,4 +51,10 @@ export function readStatus(paths: DataPaths): StandbyStatus | null {
   } catch {
     return null;
   }
+}
+
+/** Returns the status of a process that runs; null if none does. @param now in milliseconds since the epoch */
+export function readCurrentStatus(paths: DataPaths, now: number): StandbyStatus | null {
+  const status = readStatus(paths);
+  return status !== null && Math.abs(now - status.writtenAt) < CURRENT_MILLISECONDS ? status : null;
 }

@@ -84,7 +84,7 @@ export class UnfinishedUploads {
     await promise;
   }
 
-  /** Returns what was sent of a file while it was an upload, which is then forgotten here; null for nothing. */
+  /** Returns the transfer of a file that began while it was an upload, and forgets it here; null if none began. */
   take(identity: string): Transfer | null {
     const upload = this.#uploads.get(identity);
     if (upload === undefined) return null;

@@ -47,7 +47,7 @@ export async function startStandby(data: ServerData) {
         empty: () => within(EMPTY_MILLISECONDS, source.emptyLog()),
       }),
     );
-    // Whatever closes later writes nothing, so the standby can continue after the next start.
+    // Nothing is written after this, so the standby can continue after the next start.
     stack.defer(async () => {
       chores.run("last use of keys", () => keyUsage.flush());
       await within(

@@ -7,7 +7,7 @@ import { dieWithParent, ownCommand, yieldProcessor } from "../program/index.ts";
 import type { DataPaths } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 
-/** What the child process prints. */
+/** The child process prints this. */
 const resultSchema = Type.Object({ damage: Type.Union([Type.String(), Type.Null()]) });
 
 /**

@@ -36,7 +36,7 @@ export function answerConfirmationRequests(paths: DataPaths, gate: ChangeGate, i
       else renameSync(path, path + UNCONFIRMED);
     }
   };
-  // What an earlier server has left belongs to commands that have given up.
+  // Files of an earlier server belong to commands that have given up.
   remove();
   let isLooking = false;
   const timer = setInterval(() => {

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { StandbyPair, until } from "../../harness/standby-pair.ts";
@@ -12,9 +10,7 @@ test.if(ready)(
   "a server with standby.follow follows, takes over by one command, and the former server rejoins if it may",
   async () => {
     await using pair = await StandbyPair.create();
-    const fence = join(pair.path, "fence");
-    mkdirSync(fence);
-    const settings = { TRANSCRIBE_STANDBY_FENCE: fence, TRANSCRIBE_STANDBY_LEASE_SECONDS: "2" };
+    const settings = pair.fenceSettings();
     const first = await pair.serve({ ...settings, TRANSCRIBE_STANDBY_WAIT: "true" });
     const second = pair.serveOrFollow(settings);
     await until(second, ({ event }) => event === "standby.following");

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { StandbyPair, until } from "../../harness/standby-pair.ts";
@@ -12,9 +11,7 @@ test.if(ready)(
   "a server that has lost its disk does not serve an empty database, and its standby keeps the copy until somebody discards it",
   async () => {
     await using pair = await StandbyPair.create();
-    const fence = join(pair.path, "fence");
-    mkdirSync(fence);
-    const fenced = { TRANSCRIBE_STANDBY_FENCE: fence, TRANSCRIBE_STANDBY_LEASE_SECONDS: "2" };
+    const fenced = pair.fenceSettings();
     const server = await pair.serve({ ...fenced, TRANSCRIBE_STANDBY_WAIT: "true" });
     const standby = pair.follow();
     await until(standby, ({ event }) => event === "standby.following");

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
@@ -12,9 +11,7 @@ test.if(ready)(
   "a standby takes over from a server that was killed, with all that was answered, and the server becomes its standby",
   async () => {
     await using pair = await StandbyPair.create();
-    const fence = join(pair.path, "fence");
-    mkdirSync(fence);
-    const settings = { TRANSCRIBE_STANDBY_FENCE: fence, TRANSCRIBE_STANDBY_LEASE_SECONDS: "2" };
+    const settings = pair.fenceSettings();
     const first = await pair.serve({ ...settings, TRANSCRIBE_STANDBY_WAIT: "true" });
     const standby = pair.follow();
     await until(standby, ({ event }) => event === "standby.following");

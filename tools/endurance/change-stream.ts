@@ -32,7 +32,7 @@ interface Answer {
 
 type Kind = "create" | "correction" | "deletion";
 
-/** What a takeover has made of the answered changes. */
+/** The answered changes after a takeover. */
 export interface Losses {
   /** Changes answered before a time that are missing, and deleted recordings that are there again. */
   readonly faults: readonly string[];

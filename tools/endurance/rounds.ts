@@ -17,7 +17,7 @@ export interface RoundPlan {
 /** A server that is disturbed. Its process, address and directory may change between two requests. */
 export type RoundServer = Pick<TestServer, "dataDirectory" | "baseUrl" | "log" | "until" | "client">;
 
-/** What other parts of a test leave behind and repeat, so that it is no fault. */
+/** Leftovers and repetitions that other parts of a test cause, so that they are no faults. */
 export interface RoundAllowance {
   /** Returns whether a file of the data directory, by its path inside, belongs to something else. */
   readonly isKnown: (path: string) => boolean;

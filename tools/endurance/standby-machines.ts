@@ -1,5 +1,3 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { TestClient } from "../../harness/client.ts";
 import { isAlive } from "../../harness/processes.ts";
 import { runCli, startTimeout } from "../../harness/server.ts";
@@ -46,13 +44,7 @@ export class StandbyMachines implements RoundServer, AsyncDisposable {
   private constructor(pair: StandbyPair, settings: Readonly<Record<string, string>>) {
     this.pair = pair;
     this.connection = new BadConnection(() => pair.standbyPort);
-    const fence = join(pair.path, "fence");
-    mkdirSync(fence);
-    this.#settings = {
-      TRANSCRIBE_STANDBY_FENCE: fence,
-      TRANSCRIBE_STANDBY_LEASE_SECONDS: String(LEASE_SECONDS),
-      ...settings,
-    };
+    this.#settings = { ...pair.fenceSettings(LEASE_SECONDS), ...settings };
   }
 
   get dataDirectory(): string {

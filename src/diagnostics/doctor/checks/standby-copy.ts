@@ -1,13 +1,11 @@
 import { X509Certificate } from "node:crypto";
-import { readCredentials, readStatus, type StandbyStatus } from "../../../replication/index.ts";
+import { readCredentials, readCurrentStatus, type StandbyStatus } from "../../../replication/index.ts";
 import { readStandbyMarker } from "../../../storage/index.ts";
 import { messageOf, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, skipped, warning } from "../check.ts";
 
 const DAY_MILLISECONDS = 86_400_000;
 const END_WARNING_DAYS = 30;
-/** A status is written each second. */
-const CURRENT_MILLISECONDS = 10_000;
 /** Delay that no healthy standby has. */
 const LATE_SECONDS = 60;
 
@@ -68,8 +66,7 @@ function following({ from, delaySeconds, behindBytes }: StandbyStatus): Finding 
 
 /** Returns the status of the copy that a running process has written; null if none runs. */
 export function currentStatus({ paths, machine }: CheckContext): StandbyStatus | null {
-  const status = readStatus(paths);
-  return status !== null && Math.abs(machine.now() - status.writtenAt) < CURRENT_MILLISECONDS ? status : null;
+  return readCurrentStatus(paths, machine.now());
 }
 
 function certificateFault({ settings: { standby }, machine }: CheckContext): Finding | null {
