@@ -93,16 +93,24 @@ export class StandbyMachine implements AsyncDisposable {
     return await this.server.stop();
   }
 
-  /** Asks the server from its own network until the answers are taken. @returns a function that ends it and returns them */
-  ask(key: string): () => Promise<readonly Answer[]> {
+  /**
+   * Asks the server from its own network until the answers are taken. Resolves after the first answer.
+   * @returns a function that ends it and returns them
+   */
+  async ask(key: string): Promise<() => Promise<readonly Answer[]>> {
     const script = join(import.meta.dir, "ask-server.ts");
     const command = [process.execPath, "--no-env-file", script, this.server.origin, key];
     const child = Bun.spawn(killedWithParent(this.#place(command)), { stdio: ["ignore", "pipe", "inherit"] });
     const answers: Answer[] = [];
+    const first = Promise.withResolvers<void>();
     const collect = async () => {
-      for await (const line of lines(child.stdout)) answers.push(Value.Parse(answerSchema, JSON.parse(line)));
+      for await (const line of lines(child.stdout)) {
+        answers.push(Value.Parse(answerSchema, JSON.parse(line)));
+        if (answers.some(({ method, status }) => method === "GET" && status === 200)) first.resolve();
+      }
     };
     const collected = collect();
+    await Promise.race([first.promise, collected]);
     return async () => {
       child.kill();
       await collected;

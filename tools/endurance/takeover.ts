@@ -94,9 +94,9 @@ class TakeoverTest implements Disposable {
   /** Cuts a server off while its worker processes a recording, takes over, and lets the former server follow. */
   async takeOverFromIsolated(): Promise<void> {
     const { networks, active, standby } = this.#machines;
+    const endAsking = await active.ask(this.#key);
     const { id } = await this.#client().create(this.#recording, { language: "en" });
     this.#answered.add(id);
-    const endAsking = active.ask(this.#key);
     await active.server.until(() => active.server.log.some((line) => isStepOf(line, id)));
     networks.isolate(active.name);
     const cutAt = Date.now();
